@@ -16,17 +16,17 @@
 #include "heed/config.h"
 
 struct hd_config_source {
-    const char *place; /* for messages: "gpt.json" */
+    const char *place; /* where the values come from, for messages: "gpt.json" */
     const char *call;  /* the public function that runs the check; NULL: the current one */
 };
 
 enum { HD__CONFIG_LARGEST = 1 << 20 };       /* the size of the largest file, in bytes */
-enum { HD__SHOWN = 96, HD__EXPECTED = 320 }; /* bytes of buffers for parts of a message */
+enum { HD__SHOWN = 96, HD__EXPECTED = 320 }; /* the bytes of buffers for parts of a message */
 
 /* ---------------------------------------------------------------- texts (struct_json.c) */
 
-/* Copies text to out as messages show it: cut to fit, with '?' in place of control characters and
- * of bytes that are not UTF-8. Returns out. */
+/* Copies text to out as messages show it: cut to fit into out, with '?' in place of control
+ * characters and of bytes that are not UTF-8. Returns out. */
 const char *hd__config_shown(const char *text, char out[HD__SHOWN]);
 #define HD__CONFIG_SHOWN(text) hd__config_shown((text), (char[HD__SHOWN]){0})
 
@@ -39,33 +39,37 @@ bool hd__config_table_ok(const hd_config_table *t);
  * out. */
 const char *hd__config_expected(const hd_config_field *f, char out[HD__EXPECTED]);
 
-/* These return the smallest and the largest value that both the field and its C type allow. */
+/* hd__config_min and hd__config_max return the smallest and the largest value that both the field
+ * and its C type allow. */
 double hd__config_min(const hd_config_field *f);
 double hd__config_max(const hd_config_field *f);
 
-/* Returns the number of the choice that equals text, or -1. */
+/* Returns the number of the field's choice that equals text, or -1 if none does. */
 int hd__config_choice(const hd_config_field *f, const char *text);
-/* Returns choice i, which has *n bytes, or NULL after the last choice. */
+/* Returns the field's choice number i, and sets *n to its length. Returns NULL after the last
+ * choice. */
 const char *hd__config_choice_at(const hd_config_field *f, int64_t i, size_t *n);
 
 /* Returns the length of path up to the end of its part i, or 0 if there is no part i. For
  * "model.n_layers" this is 5 if i is 0, and 14 if i is 1. */
 size_t hd__config_prefix(const char *path, int i);
 
-/* These read and write the value of a field whose type is not HD_CONFIG_STRING. */
+/* hd__config_get returns the value of a field of config, and hd__config_put sets it. The type of
+ * the field is not HD_CONFIG_STRING. */
 double hd__config_get(const hd_config_field *f, const void *config);
 void hd__config_put(const hd_config_field *f, void *config, double v);
 
-/* Runs the table's check, if it has one (load.c). If the check returns false without an error, sets
- * one. */
+/* Runs the table's check on config, if the table has one (load.c). Returns false with an error if
+ * the check returns false. */
 bool hd__config_check(const hd_config_table *t, const void *config, const hd_config_source *from);
 
 /* ---------------------------------------------------------------- suggestions (suggest.c) */
 
-/* Sets out to the path of the field or object that is nearest to `path`. Returns false if none is
- * near. */
+/* Copies to out the path of the field or object that is nearest to `path`, cut to fit. Returns
+ * false, without an error, if none is near. */
 bool hd__config_meant(const hd_config_table *t, const char *path, char out[HD__SHOWN]);
-/* Sets out to the choice of the field that is nearest to `text`. Returns false if none is near. */
+/* Copies to out the choice of the field that is nearest to `text`, cut to fit. Returns false,
+ * without an error, if none is near. */
 bool hd__config_meant_choice(const hd_config_field *f, const char *text, char out[HD__SHOWN]);
 
 #endif

@@ -109,7 +109,7 @@ static const char *name_in(const hd_config_field *f, const char *path)
 }
 
 /* Returns the names of the fields and objects in the object at `path`, with commas between them.
- * Free with hd_free. */
+ * The caller frees the text. NULL with an error if memory runs out. */
 static char *names_in(const hd_config_table *t, const char *path)
 {
     hd__text names = {0};
@@ -142,8 +142,9 @@ static bool unknown(const loading *l, const char *object, const char *path)
 
 static bool take_object(const loading *l, const char *path, const cJSON *object);
 
-/* Assigns item to the field at `path`, or its members if there is an object at `path`. `object` is
- * the path of the object around it. */
+/* Assigns item to the field at `path` or, if the table has an object there, item's members to its
+ * fields. `object` is the path of the object around `path`. Returns false with an error if the
+ * table has neither or a value does not fit. */
 static bool take_member(const loading *l, const char *object, const char *path, const cJSON *item)
 {
     size_t n = strlen(path);
@@ -184,8 +185,9 @@ static bool take_item(const loading *l, const char *object_path, const char *pat
            take_member(l, object_path, path, item);
 }
 
-/* take_object and take_member call each other, but at most as deep as the table's paths, because an
- * unknown name is an error. */
+/* Assigns the members of `object` to the fields in the table's object at `path`. Recursive through
+ * take_member, but at most as deep as the table's paths, because an unknown name is an error.
+ * Returns false with an error if a member is wrong. */
 static bool take_object(const loading *l, const char *path, const cJSON *object)
 {
     hd__text at = {0};
@@ -201,8 +203,9 @@ static bool take_object(const loading *l, const char *path, const cJSON *object)
 
 /* ---------------------------------------------------------------- texts */
 
-/* True if the text is strict JSON and no string has a zero byte, at which cJSON would end the
- * string. Otherwise j has the fault. */
+/* Returns true if the text that j reads is strict JSON, and no string in it has a zero byte, at
+ * which cJSON would end the string. Otherwise returns false, and j describes the fault for
+ * hd__json_fail. */
 static bool is_strict(hd__json *j)
 {
     hd__json_kind kind;
@@ -217,8 +220,8 @@ static bool is_strict(hd__json *j)
     return kind == HD__JSON_END;
 }
 
-/* Returns the cJSON tree of a text. If the text is not JSON, returns NULL, with an error unless
- * quiet is true. */
+/* Returns the cJSON tree of a text, which the caller frees. If the text is not JSON, returns NULL,
+ * with an error unless quiet is true. */
 static cJSON *parse_tree(const hd_config_source *from, const char *text, size_t n, bool quiet)
 {
     hd__json j;
@@ -264,7 +267,8 @@ static bool takes_text(const hd_config_table *t, const char *path)
 }
 
 /* Assigns value to the field at path. value is a text if the field takes texts, or if value is not
- * JSON. It is not const because cJSON's valuestring is not. */
+ * JSON. It is not const because cJSON's valuestring is not. Returns false with an error if value
+ * does not fit or there is no such field. */
 static bool take_value(const loading *l, const char *path, char *value)
 {
     size_t n = strlen(value);
@@ -335,8 +339,8 @@ static bool sets_ok(int n_sets, const char *const *sets)
     return true;
 }
 
-/* Sets config to the defaults, then to the values in text (NULL: none), then to those in sets. On
- * failure config does not change. */
+/* Sets the fields of config to the defaults, then to the values in text (NULL: none), then to those
+ * in sets. On failure returns false with an error, and config does not change. */
 static bool load_config(const hd_config_source *from, const hd_config_table *t, void *config,
                         const char *text, size_t n, int n_sets, const char *const *sets)
 {

@@ -15,7 +15,7 @@ const char *hd__config_shown(const char *text, char out[HD__SHOWN])
         out[len++] = c < ' ' || c == 0x7F ? '?' : (char)c;
     }
     size_t whole = hd__utf8_good(out, len);
-    if (len == n || len - whole > 3) { /* else the cut splits a character: drop it */
+    if (len == n || len - whole > 3) { /* else the cut splits a character, which is left out */
         for (size_t i = whole; i < len; i++) {
             out[i] = (unsigned char)out[i] < 0x80 ? out[i] : '?';
         }
@@ -91,8 +91,8 @@ static void put_line_start(hd__text *t, int depth)
     hd__text_format(t, "\n%*s", 4 * depth, "");
 }
 
-/* Returns the number of objects around the field at path. If `before` is not NULL, counts only
- * those that are also around the field at `before`. */
+/* Returns the number of objects that contain the field at path. If `before` is not NULL, counts
+ * only the objects that also contain the field at `before`. */
 static int objects_in(const char *path, const char *before)
 {
     int depth = 0;
@@ -112,9 +112,9 @@ static void close_objects(hd__text *t, int from, int to)
     }
 }
 
-/* Writes f after the field at `before` (NULL: none). Closes the objects that end between the two,
- * and opens those that begin. The fields of one object stand together, so each object is opened
- * once. */
+/* Writes field f, after the field at `before` (NULL: f is the first). Between them, closes the
+ * objects that contain only the field at `before`, and opens those that contain only f. The fields
+ * of one object stand together, so each object is opened once. */
 static void put_field(hd__text *t, const char *before, const hd_config_field *f, const void *config)
 {
     int inside = objects_in(f->path, NULL), shared = before ? objects_in(f->path, before) : 0;

@@ -17,8 +17,8 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Returns the optimal string alignment distance of a and b, or FAR if one is too long. Keeps three
- * rows of the table. */
+/* Returns the optimal string alignment distance of a and b, or FAR if one is longer than LONGEST.
+ * Keeps only the last three rows of the table of distances. */
 static int letter_distance(const char *a, size_t na, const char *b, size_t nb)
 {
     int rows[3][LONGEST + 1];
@@ -65,7 +65,7 @@ static int path_distance(const char *path, const char *there, size_t n)
 
 /* The nearest name so far. */
 typedef struct nearest {
-    int far;    /* its distance */
+    int far;    /* the distance of this name */
     char *name; /* HD__SHOWN bytes */
 } nearest;
 

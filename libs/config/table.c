@@ -9,7 +9,7 @@ static const double most_exact = 9007199254740991.0; /* 2^53 - 1; larger integer
 
 /* ---------------------------------------------------------------- bounds */
 
-/* A bool has the values 0 and 1. The min and max of its field are ignored. */
+/* For a bool, the bounds are 0 and 1, and the min and max of its field are ignored. */
 double hd__config_min(const hd_config_field *f)
 {
     double least = f->room == sizeof(int) ? INT_MIN : -most_exact;
@@ -150,15 +150,16 @@ static bool default_ok(const hd_config_field *f)
     return whole && f->number >= hd__config_min(f) && f->number <= hd__config_max(f);
 }
 
-/* True if the first n bytes of a and b are the same, and a name ends there in both. */
+/* True if the first n bytes of the paths a and b are the same, and a name ends after them in
+ * both. */
 static bool shares(const char *a, const char *b, size_t n)
 {
     return strncmp(a, b, n) == 0 && (!a[n] || a[n] == '.') && (!b[n] || b[n] == '.');
 }
 
-/* Returns what is wrong with the path of field i, or NULL. The path must not be that of an earlier
- * field or object, and must not lead through an earlier field. The fields of one object must stand
- * together. */
+/* Returns words for a message that say what is wrong with the path of field i, or NULL if it is
+ * right. The path must not be that of an earlier field or object, and must not lead through an
+ * earlier field. The fields of one object must stand together. */
 static const char *path_fault(const hd_config_table *t, int64_t i)
 {
     const char *path = t->fields[i].path;

@@ -7,8 +7,8 @@
 
 enum { LARGEST_TEMPLATE = 1 << 22 }; /* the size of the largest template, in bytes */
 
-/* The limits of a run of the template, in steps and bytes of memory. Each byte of input raises
- * them. */
+/* A run of the template may take MOST_STEPS steps and MOST_BYTES bytes of memory, and for each byte
+ * of its input STEPS_A_BYTE more steps and BYTES_A_BYTE more bytes. */
 enum { MOST_STEPS = 1 << 20, MOST_BYTES = 1 << 20, STEPS_A_BYTE = 256, BYTES_A_BYTE = 64 };
 
 typedef struct message {
@@ -34,7 +34,7 @@ hd_chat_options hd_chat_defaults(void)
 
 /* ---------------------------------------------------------------- the template */
 
-/* Replaces "\r\n" and "\r" by "\n", and drops a final "\n", as jinja2 does. */
+/* Replaces "\r\n" and "\r" in c->template by "\n", and drops a final "\n", as jinja2 does. */
 static void chat_normalize(hd_chat *c)
 {
     char *text = c->template;
@@ -49,7 +49,8 @@ static void chat_normalize(hd_chat *c)
     c->n = n - (n > 0 && text[n - 1] == '\n');
 }
 
-/* Returns the template in the file at path, or NULL on failure. */
+/* Returns the template in the file at path, which the caller frees, and sets c->n and c->name.
+ * Returns NULL with an error if the file cannot be read. */
 static char *chat_read_file(hd_chat *c, const char *path)
 {
     c->name.len = 0;
@@ -57,8 +58,8 @@ static char *chat_read_file(hd_chat *c, const char *path)
     return c->name.failed ? NULL : hd__file_whole_read(path, LARGEST_TEMPLATE, &c->n);
 }
 
-/* Returns the chat_template in d, the values of tokenizer_config.json, or NULL. It is a text, or
- * the template named "default" in a list. */
+/* Returns the chat template in d, the values of tokenizer_config.json. It is the text chat_template
+ * or, if that is a list, the template named "default" in it. Returns NULL if there is none. */
 static const char *chat_template_of(const hd_dict *d)
 {
     char name[64], of[64];
@@ -75,8 +76,9 @@ static const char *chat_template_of(const hd_dict *d)
     return text;
 }
 
-/* Returns the folder's template, from the same files as transformers, or NULL on failure. d has the
- * values of tokenizer_config.json, or is NULL. */
+/* Returns the folder's template, which the caller frees, and sets c->n and c->name. Reads the same
+ * files as transformers. d has the values of tokenizer_config.json, or is NULL. Returns NULL with
+ * an error on failure. */
 static char *chat_read_folder(hd_chat *c, const char *folder, const hd_dict *d)
 {
     int found = hd__hf_look_for(folder, "chat_template.jinja", &c->name);
@@ -106,8 +108,8 @@ static void chat_set(hd__template_run *r, hd__template_table *t, const char *nam
     hd__template_table_put(r, t, hd__template_value_copy(r, name, strlen(name)), v);
 }
 
-/* Sets a variable for each special token in d, such as eos_token. There a token is a text, or an
- * object whose content is the text. */
+/* Sets a variable in t for each special token in d, such as eos_token. In d, a token is a text, or
+ * an object whose member `content` is the text. */
 static void chat_tokens(hd__template_run *r, hd__template_table *t, const hd_dict *d)
 {
     static const char *const names[] = {"bos_token", "eos_token", "unk_token", "sep_token",
@@ -163,8 +165,8 @@ static bool chat_values(const char *folder, const char *name, hd_dict **d)
 
 /* ---------------------------------------------------------------- the conversation */
 
-/* Reads the template and its variables. d has the values of tokenizer_config.json, and old those of
- * special_tokens_map.json. Either may be NULL. */
+/* Reads c's template and its variables. d has the values of tokenizer_config.json, and old those of
+ * special_tokens_map.json. Either may be NULL. Returns false with an error on failure. */
 static bool chat_read(hd__template_run *r, hd_chat *c, const hd_dict *d, const hd_dict *old,
                       const hd_chat_options *o)
 {
@@ -331,7 +333,8 @@ static bool chat_run(hd__template_run *r, const hd_chat *c, bool for_reply)
     return !r->failed;
 }
 
-/* Sets c->text, and returns its length in bytes, or -1 on failure. */
+/* Runs the template, and sets c->text to its result. Returns the length of c->text in bytes; -1
+ * with an error on failure. */
 static int64_t chat_write(hd_chat *c, bool for_reply)
 {
     hd__template_arena arena = {0};
@@ -399,10 +402,9 @@ bool hd_chat_ends(const hd_chat *c, const hd_tokenizer *tokenizer, hd_generate_o
         return true;
     }
     if (i == HD_EOS_MOST) {
-        return hd_fail(HD_VALUE,
-                       "num_eos is %d, the most that there may be: eos_token, %" PRId64
-                       ", cannot be added",
-                       HD_EOS_MOST, id);
+        return hd_fail(
+            HD_VALUE, "num_eos is %d, the largest number, so eos_token %" PRId64 " cannot be added",
+            HD_EOS_MOST, id);
     }
     o->eos_token_id[o->num_eos++] = id;
     return true;

@@ -8,8 +8,8 @@
 
 /* ---------------------------------------------------------------- config.json */
 
-/* Returns the text of this name, or "a number" for a number, or NULL if the value is missing or one
- * of the words in `none`. */
+/* Returns the value of this name in f. For a number, returns "a number". Returns NULL if the value
+ * is missing or is one of the words in `none`. */
 static const char *text_value(const hd__hf_config_file *f, const char *name, const char *none)
 {
     hd__hf_value v = hd__hf_value_of(f, name);
@@ -27,8 +27,8 @@ static const char *config_class(const hd__hf_config_file *f)
     return first ? first : text_value(f, "architectures", "null []");
 }
 
-/* Returns the family with this model_type and class, where NULL fits any. Returns NULL if there is
- * none, or if both are NULL. */
+/* Returns the family with this model_type and class. If one of the two is NULL, the other decides.
+ * Returns NULL, without an error, if there is no such family or both are NULL. */
 static const hd__hf_family *family_named(const char *type, const char *class)
 {
     const hd__hf_family *const *f = hd__hf_families;
@@ -78,8 +78,8 @@ static bool llama3_ok(const hd__hf_config_file *f)
     return true;
 }
 
-/* Returns false with an error unless all numbers are above 0 and the low factor is below the high
- * one. */
+/* Returns false with an error unless all numbers are above 0 and low_freq_factor is below
+ * high_freq_factor. */
 static bool rope_numbers_ok(const hd__hf_config_file *f, const hd_rotary_options *o)
 {
     return (o->theta > 0 && o->factor > 0 && o->low_freq_factor > 0 &&
@@ -92,8 +92,8 @@ static bool rope_numbers_ok(const hd__hf_config_file *f, const hd_rotary_options
                    HD__SHORT(o->low_freq_factor), HD__SHORT(o->high_freq_factor));
 }
 
-/* True if each value of rope_parameters is repeated in rope_scaling or beside it, as in folders for
- * several versions of transformers. */
+/* True if each value of rope_parameters (`in`) has the same value in rope_scaling or, if
+ * rope_scaling lacks it, in f itself. Files for several versions of transformers repeat values. */
 static bool said_again(const hd__hf_config_file *in, const hd__hf_config_file *scaling,
                        const hd__hf_config_file *f)
 {
@@ -107,8 +107,9 @@ static bool said_again(const hd__hf_config_file *in, const hd__hf_config_file *s
     return same;
 }
 
-/* Reads the rotary positions. If rope_scaling is there, the whole of rope_parameters is ignored. A
- * rope_theta inside the object overrides a rope_theta beside it. */
+/* Reads the options of the rotary positions into c, from rope_scaling if f has it, else from
+ * rope_parameters. A rope_theta in this object overrides one beside it. Returns false with an error
+ * if a value is wrong. */
 static bool rope_read(const hd__hf_config_file *f, const hd__hf_config *c)
 {
     hd__hf_config_file scaling = *f, in = *f;
@@ -141,7 +142,8 @@ static bool rope_read(const hd__hf_config_file *f, const hd__hf_config *c)
     return ok;
 }
 
-/* Returns the first size that the file lacks under all of its names, or NULL if none is missing. */
+/* Returns the name of the first size that the file lacks, under all names that the size may have.
+ * Returns NULL if no size is missing. */
 static const char *left_out(const hd__hf_config_file *f, const hd__hf_config_keys *t)
 {
     for (const hd__hf_config_key *k = t->keys; k->name; k++) {
@@ -156,7 +158,8 @@ static const char *left_out(const hd__hf_config_file *f, const hd__hf_config_key
     return NULL;
 }
 
-/* Reads the end tokens of config.json, or takes the family's default. */
+/* Sets o's end tokens to those in config.json, or to the family's default. Returns false with an
+ * error if a value is wrong. */
 static bool ends_read(const hd__hf_config_file *f, hd_generate_options *o)
 {
     const hd__hf_family *family = family_named(config_type(f), config_class(f));
@@ -170,7 +173,9 @@ static bool ends_read(const hd__hf_config_file *f, hd_generate_options *o)
     return true;
 }
 
-/* Reads the values that heed only writes back. The table of keys checks their kinds. */
+/* Sets bos_token_id, pad_token_id and use_cache of c to the values in the file, or to defaults.
+ * heed does not use these values; it only writes them to a new config.json. The family's table of
+ * keys checks them. */
 static void kept_read(const hd__hf_config_file *f, const hd__hf_family *family, hd__hf_kept *c)
 {
     hd__hf_value bos = hd__hf_value_of(f, "bos_token_id"), pad = hd__hf_value_of(f, "pad_token_id"),

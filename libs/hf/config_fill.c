@@ -6,7 +6,8 @@
 
 /* ---------------------------------------------------------------- values */
 
-/* Returns the name that value i has inside f, or NULL if the value is not inside f. */
+/* Returns the name of value i in f->values without f->inside, with which it must begin. Returns
+ * NULL if it does not. */
 static const char *name_at(const hd__hf_config_file *f, int64_t i)
 {
     const char *name = hd_dict_name(f->values, i);
@@ -50,7 +51,8 @@ int64_t hd__hf_count_inside(const hd__hf_config_file *f)
     return n;
 }
 
-/* True if the key of n bytes stands for the name: see hd__hf_config_key. */
+/* True if the key, which has n bytes, stands for `name`. See hd__hf_config_key for the keys that
+ * stand for several names. */
 static bool stands_for(const char *key, size_t n, const char *name)
 {
     bool inside = key[n - 1] == '.', all = key[n - 1] == '_';
@@ -74,7 +76,8 @@ static const char *shown(const hd__hf_value *v, char room[HD__FLOAT_TEXT])
     return v->text ? v->text : hd__text_shortest(v->number, room);
 }
 
-/* A text in quotation marks does not count as one of these words. */
+/* A text in the file matches none of these words. The text "true", for example, is not the value
+ * true. */
 static const char not_texts[] = "null true false {} [] 0 1";
 
 bool hd__hf_is_word(const hd__hf_value *v, const char *words)
@@ -88,7 +91,8 @@ bool hd__hf_is_word(const hd__hf_value *v, const char *words)
 
 enum { EXPECTED = 100 };
 
-/* Writes the words to room, with "or" between them. Returns room. */
+/* Writes the words, which are separated by blanks, to room with " or " between them. Returns
+ * room. */
 static const char *words_text(const char *words, char room[EXPECTED])
 {
     size_t n = 0, length;
@@ -100,7 +104,8 @@ static const char *words_text(const char *words, char room[EXPECTED])
     return room;
 }
 
-/* Returns the values that the key takes, for a message after "expected". */
+/* Returns words for the values that key k takes, for a message after "expected". `other` is the
+ * member of k's table. */
 static const char *expected_of(const hd__hf_config_key *k, const char *other, char room[EXPECTED])
 {
     switch (k->kind) {
@@ -166,7 +171,8 @@ static bool put_flag(const hd__hf_value *v, int64_t *n)
     return true;
 }
 
-/* Sets the key's field to the value. False if the key does not take the value. */
+/* Sets the field of key k in config to the value v. Returns false, without an error, if k does not
+ * take v. */
 static bool config_set(const hd__hf_value *v, const hd__hf_config_key *k, void *config)
 {
     union {
@@ -184,7 +190,7 @@ static bool config_set(const hd__hf_value *v, const hd__hf_config_key *k, void *
     }
     switch (k->kind) {
     case HD__DERIVED:
-        return put_whole(v, at) ? v->integer != 0 : hd__hf_is_word(v, "null"); /* 0 if it is null */
+        return put_whole(v, at) ? v->integer != 0 : hd__hf_is_word(v, "null"); /* null sets 0 */
     case HD__TOKEN: return put_token(v, at);
     case HD__FLOAT: return put_number(v, at) && !v->whole;
     case HD__NUMBER: return put_number(v, at);
@@ -206,7 +212,8 @@ static bool config_set(const hd__hf_value *v, const hd__hf_config_key *k, void *
     }
 }
 
-/* Sets the key's field to the values of the file for which the key stands. */
+/* Sets the field of key k in config to the values in f for which k stands. Returns false with an
+ * error if k does not take a value. */
 static bool key_take(const hd__hf_config_file *f, const hd__hf_config_keys *t,
                      const hd__hf_config_key *k, void *config)
 {
@@ -243,8 +250,8 @@ static const hd__hf_config_key *known_key(const hd__hf_config_keys *t, const cha
     return k;
 }
 
-/* Returns the key of a single value in whose place the file has a list or an object, with this name
- * inside, or NULL. */
+/* For a name inside a list or an object, such as "eps.0", returns t's key of a single value with
+ * the name of that list or object, "eps". Returns NULL if there is none. */
 static const hd__hf_config_key *key_around(const hd__hf_config_keys *t, const char *name)
 {
     size_t n = strcspn(name, ".");
@@ -255,8 +262,9 @@ static const hd__hf_config_key *key_around(const hd__hf_config_keys *t, const ch
     return name[n] && k->name ? k : NULL;
 }
 
-/* Warns of a value for which no key stands. Returns false with an error if the value is in a list
- * or an object in the place of a single value, or if the table's `other` makes it an error. */
+/* Warns of a value for which no key stands, unless it is null or empty. Returns false with an error
+ * if the value is in a list or an object where a single value is expected, or if the table's
+ * `other` makes it an error. */
 static bool unknown_ok(const hd__hf_config_file *f, const hd__hf_config_keys *t,
                        const hd__hf_value *v)
 {

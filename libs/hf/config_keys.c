@@ -6,8 +6,8 @@
 
 /* ---------------------------------------------------------------- rotary positions */
 
-/* The rope_type llama3 requires the first three rows. The default type takes the rows from
- * rope_theta on. */
+/* The keys of the rope_type llama3, which requires the first three of them. The default type has
+ * only the rows from rope_theta on. */
 static const hd__hf_config_key rope_keys[] = {
     ROPE(NUMBER, factor),
     ROPE(NUMBER, low_freq_factor),
@@ -16,7 +16,7 @@ static const hd__hf_config_key rope_keys[] = {
     HD__ONLY_ROW("partial_rotary_factor", "null 1"),
     HD__ROW("rope_theta", HD__NUMBER, offsetof(hd_rotary_options, theta), NULL),
     HD__ONLY_ROW("rope_type", "default llama3"),
-    HD__ONLY_ROW("type", "default llama3"), /* the older name */
+    HD__ONLY_ROW("type", "default llama3"), /* the older name of rope_type */
     HD__LAST_ROW(INT),
 };
 

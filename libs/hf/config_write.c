@@ -13,7 +13,8 @@
 
 /* ---------------------------------------------------------------- read from the modules */
 
-/* True if m has the class of `like`. Frees `like`. */
+/* True if m has the class of `like`. Frees `like`. False if `like` is NULL because memory ran
+ * out. */
 static bool of_class(const hd_module *m, hd_module *like)
 {
     bool is = like && m->type == like->type;
@@ -21,8 +22,8 @@ static bool of_class(const hd_module *m, hd_module *like)
     return is;
 }
 
-/* Returns the parameter of this name that belongs to m itself, or NULL if there is none or memory
- * runs out. */
+/* Returns the parameter of this name that belongs to m itself. Returns NULL if there is none, and
+ * NULL with an error if memory runs out. */
 static const hd_tensor *own_parameter(const hd_module *m, const char *name)
 {
     hd_dict *all = hd_module_named_parameters(m);
@@ -32,8 +33,8 @@ static const hd_tensor *own_parameter(const hd_module *m, const char *name)
     return x;
 }
 
-/* Returns transformers' name of the activation m. Returns `now` if this is a name of m, or if m is
- * no activation. */
+/* Returns the name that transformers gives the activation m. Returns `now`, the name in the
+ * configuration, if it is a name of m, or if heed knows no name for m. */
 static const char *activation_read(const hd_module *m, const char *now)
 {
     if (of_class(m, hd_relu_new(false))) {
@@ -48,7 +49,8 @@ static const char *activation_read(const hd_module *m, const char *now)
     return strcmp(now, "gelu_pytorch_tanh") == 0 ? now : "gelu_new";
 }
 
-/* Sets the value at `at` if m has a value of this kind. Returns false if memory runs out. */
+/* Sets *at to m's value of this kind; leaves *at as it is if m has none. Returns false with an
+ * error if memory runs out. */
 static bool value_read(hd__hf_known_kind kind, const hd_module *m, void *at)
 {
     const hd_tensor *w = own_parameter(m, "weight");
@@ -77,10 +79,11 @@ static bool value_read(hd__hf_known_kind kind, const hd_module *m, void *at)
         break;
     case HD__ACT: *(const char **)at = activation_read(m, *(const char **)at); break;
     }
-    return hd_error_code() == HD_OK; /* memory may have run out */
+    return hd_error_code() == HD_OK; /* an error if memory has run out */
 }
 
-/* Sets the values that can be read from the module m. */
+/* Sets the values of the configuration `user` that can be read from m. Returns false with an error
+ * if memory runs out. */
 static bool module_read(hd_module *m, const char *name, void *user)
 {
     hd__hf_config *c = user;
@@ -126,7 +129,7 @@ static const char *described(const hd_module *m, int64_t heads, char text[TEXT])
 
 typedef struct comparison {
     const hd__hf_family *family;
-    hd_module *made; /* the model of the configuration */
+    hd_module *made; /* the model that heed makes from the configuration */
     hd_dict *names;  /* the names of the modules that both models have */
 } comparison;
 
@@ -158,7 +161,7 @@ static bool same_shape(const hd_module *m, const hd_module *wanted, const char *
                   : w == v;
 }
 
-/* True if both modules, of one class, have the same p, eps or `approximate`. */
+/* True if m and wanted, which have one class, have the same p, eps or `approximate`, if any. */
 static bool same_numbers(const hd_module *m, const hd_module *wanted)
 {
     const char *class = m->type->name;
@@ -172,8 +175,9 @@ static bool same_numbers(const hd_module *m, const hd_module *wanted)
     return !norm || hd_norm_eps(m) == hd_norm_eps(wanted);
 }
 
-/* Returns false with an error unless m equals the module of this name in the model of the
- * configuration. There is such a module, because the parents of m were compared before. */
+/* Returns false with an error if m, a module of the user's model, differs from the module of this
+ * name in the configuration's model. There is one, because the parents of m were compared
+ * before. */
 static bool module_same(hd_module *m, const char *name, void *user)
 {
     const comparison *c = user;
@@ -187,7 +191,7 @@ static bool module_same(hd_module *m, const char *name, void *user)
     bool same = m->type == wanted->type && heads == wanted_heads &&
                 same_shape(m, wanted, "weight") && same_shape(m, wanted, "bias") &&
                 same_numbers(m, wanted);
-    if (hd_error_code() != HD_OK) { /* memory may have run out */
+    if (hd_error_code() != HD_OK) { /* an error if memory has run out */
         return false;
     }
     if (!same) {
@@ -221,7 +225,7 @@ static bool numbers_ok(const hd__hf_config *c)
                              "hidden_size", hd__hf_config_int(c, "hidden_size"));
 }
 
-/* True if the head's weight is the embedding's. */
+/* True if the head and the embedding share one weight. */
 static bool is_tied(hd__hf_model *m)
 {
     hd_module *words = hd_module_get(&m->base, m->config.family->words);
@@ -276,7 +280,7 @@ static void add_flags(hd__text *t, const int64_t *n)
     hd__text_puts(t, *n ? "]" : "null");
 }
 
-/* Adds the keys that have a field in the configuration. */
+/* Appends to t the keys that have a field in the configuration, with their values. */
 static void add_members(hd__text *t, const hd__hf_config *c)
 {
     for (const hd__hf_config_key *k = c->family->keys.keys; k->name; k++) {
@@ -297,8 +301,9 @@ static void add_members(hd__text *t, const hd__hf_config *c)
     }
 }
 
-/* Adds the rotary positions in both forms. transformers 5 reads rope_parameters; version 4 reads
- * only rope_scaling and rope_theta, which add_members has added. */
+/* Appends to t the options of the rotary positions in both forms. transformers 5 reads
+ * rope_parameters; version 4 reads only rope_scaling, and rope_theta, which add_members has
+ * appended. */
 static void add_rope(hd__text *t, const hd_rotary_options *o)
 {
     bool scaled = o->original_max_position_embeddings > 0;
@@ -320,7 +325,7 @@ static void add_rope(hd__text *t, const hd_rotary_options *o)
     }
 }
 
-/* Adds the end tokens: one as a number, several as a list, none as null. */
+/* Appends to t the end tokens: one as a number, several as a list, none as null. */
 static void add_ends(hd__text *t, const hd_generate_options *o)
 {
     const char *open = o->num_eos > 1 ? "[" : "";

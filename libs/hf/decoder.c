@@ -13,7 +13,7 @@ typedef struct call {
 
 /* ---------------------------------------------------------------- classes */
 
-/* True if m has this class of any family. */
+/* True if the type of m is class number `class` (HD__ATTENTION, ...) of any family. */
 static bool is_part(const hd_module *m, int class)
 {
     const hd__hf_family *const *f = hd__hf_families;
@@ -23,7 +23,8 @@ static bool is_part(const hd_module *m, int class)
     return *f;
 }
 
-/* Returns m if it has this class of any family, and NULL with HD_STATE otherwise. */
+/* Returns m if is_part(m, class) is true. Otherwise, also if m is NULL, returns NULL with
+ * HD_STATE. */
 static void *decoder_part(hd_module *m, const hd__hf_model *model, int class)
 {
     return m && is_part(m, class) ? m : hd__hf_part_of(m, &model->config.family->classes[class]);
@@ -44,7 +45,7 @@ bool hd__decoder_heads_of(const hd__decoder_attention *m, hd_tensor *x, hd_tenso
     return qkv[0] && qkv[1] && qkv[2];
 }
 
-/* Returns the attention's result (b, t, e) for x (b, t, e). */
+/* Returns the attention's result (b, t, e) for x (b, t, e); NULL on failure. */
 static hd_tensor *decoder_attention_run(hd__decoder_attention *m, hd_tensor *x, const call *c,
                                         int64_t layer)
 {
@@ -137,8 +138,9 @@ static hd_module *decoder_layer_new(const hd__hf_config *c, int64_t i)
 
 /* ---------------------------------------------------------------- the model */
 
-/* Returns the rows of a rotary table (n, head_dim) for t tokens, converted to d, the dtype of
- * queries and keys. The table itself is float32, as in transformers. */
+/* Returns the rows of a rotary table (n, head_dim) for the t tokens of this call. The table is
+ * float32, as in transformers; the rows are converted to d, the dtype of queries and keys. NULL on
+ * failure. */
 static hd_tensor *rows_of(hd_tensor *table, const hd__hf_context *c, int64_t t, hd_dtype d)
 {
     if (!c->positions) {
@@ -148,8 +150,8 @@ static hd_tensor *rows_of(hd_tensor *table, const hd__hf_context *c, int64_t t, 
     return hd_view(rows, hd_size(c->positions, 0), 1, t, hd_size(table, 1));
 }
 
-/* Sets c->cos and c->sin for x (b, t, e). The context's `seen` keeps the tables, so hd_generate
- * makes them once. */
+/* Sets c->cos and c->sin for x (b, t, e). The context's `seen`, if there is one, keeps the tables,
+ * so hd_generate makes them once. Returns false with an error on failure. */
 static bool rows_set(call *c, const hd__hf_config *config, const hd_tensor *x)
 {
     const int64_t t = hd_size(x, 1), dim = hd__hf_config_int(config, "head_dim");
@@ -229,7 +231,7 @@ bool hd__decoder_resolve(hd__hf_config *c)
 {
     const int64_t pad = hd__hf_config_int(c, "pad_token_id"),
                   vocab = hd__hf_config_int(c, "vocab_size");
-    hd_tensor *cos, *sin; /* without rows: they are made only to check the options */
+    hd_tensor *cos, *sin; /* tables of 0 rows, made only to check the options */
     if (pad >= vocab || (pad < -vocab && pad != HD_NO_PADDING)) {
         return hd__hf_config_refuse(c,
                                     "pad_token_id %" PRId64 " and vocab_size %" PRId64

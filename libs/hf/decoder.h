@@ -17,7 +17,8 @@ typedef struct hd__decoder_attention {
     int64_t heads, kv_heads;
     bool rotary; /* true: it has rotary positions */
     /* Computes queries (b, heads, t, d), keys and values (b, kv heads, t, d) of x (b, t, e), before
-     * rotary positions. It is hd__decoder_heads_of, or the family's own function. */
+     * rotary positions. It is hd__decoder_heads_of, or the family's own function. Returns false
+     * with an error on failure. */
     bool (*project)(const struct hd__decoder_attention *m, hd_tensor *x, hd_tensor *qkv[3]);
 } hd__decoder_attention;
 
@@ -55,7 +56,7 @@ bool hd__decoder_heads_of(const hd__decoder_attention *m, hd_tensor *x, hd_tenso
 
 /* ---------------------------------------------------------------- the row */
 
-/* The fields that are equal in the rows of all these families */
+/* The fields that have the same values in the rows of all families that use this file. */
 #define HD__DECODER_ROW                                                                            \
     .elements = hd__decoder_elements, .body_new = hd__decoder_body_new,                            \
     .hidden = hd__decoder_hidden, .body = "model", .words = "model.embed_tokens",                  \
@@ -69,8 +70,8 @@ hd_tensor *hd__decoder_hidden(hd__hf_model *m, hd_tensor *ids, const hd__hf_cont
 int64_t hd__decoder_heads(const hd_module *m);
 extern const hd__hf_known hd__decoder_known[];
 
-/* The keys that all these families have. `of` is the family's public configuration. DIM is the kind
- * of head_dim: SIZE if the class requires a number, and DERIVED otherwise. */
+/* The keys that all families that use this file have. `of` is the family's public configuration.
+ * DIM is the kind of head_dim: SIZE if the class requires a number, and DERIVED otherwise. */
 #define HD__DECODER_KEYS(of, model_type, DIM)                                                      \
     HD__FIELD(of, SIZE, vocab_size), HD__FIELD(of, SIZE, hidden_size),                             \
         HD__FIELD(of, SIZE, intermediate_size), HD__FIELD(of, SIZE, num_hidden_layers),            \
@@ -86,17 +87,18 @@ extern const hd__hf_known hd__decoder_known[];
         HD__ONLY_ROW("hidden_act", "silu swish"), HD__CHECKED("rope_interleaved", ANY, "false"),   \
         HD__COMMON_KEYS(model_type)
 
-/* The keys of classes whose layers may have a window from number max_window_layers on */
+/* The keys of families whose layers from number max_window_layers on may have a window. */
 #define HD__WINDOW_KEYS                                                                            \
     HD__CHECKED("attention_dropout", NUMBER, "0"), HD__CHECKED("use_sliding_window", BOOL, NULL),  \
         HD__CHECKED("sliding_window", INT, NULL), HD__CHECKED("max_window_layers", SIZE, NULL),    \
         HD__CHECKED("layer_types.", FULL, "null")
 
-/* Returns false with an error if layer_types does not have a type for each layer. If layer_types is
- * missing, returns false with an error if use_sliding_window is true and `windowed` says that some
- * layer would have a window. */
+/* If the file has layer_types, returns false with an error unless they are one for each layer. If
+ * the file has no layer_types, returns false with an error if use_sliding_window is true and
+ * `windowed` says that some layer would then have a window, which heed does not support. */
 bool hd__decoder_layer_types_ok(const hd__hf_config_file *f, const hd__hf_config *c, bool windowed);
-/* Calls hd__decoder_layer_types_ok. `windowed` follows from the keys of HD__WINDOW_KEYS. */
+/* Calls hd__decoder_layer_types_ok, and returns its result. Computes `windowed` from the keys
+ * sliding_window and max_window_layers. */
 bool hd__decoder_window_ok(const hd__hf_config_file *f, const hd__hf_config *c);
 
 #endif

@@ -18,8 +18,8 @@ typedef enum hd__hf_known_kind {
     HD__ACT      /* the name of an activation */
 } hd__hf_known_kind;
 
-/* A key of config.json, and the end of the name of the module from which its value is read. Of
- * several such modules, the last one counts. A key that the family's configuration lacks is
+/* A key of config.json, and the module from which its value is read: one whose name ends in
+ * `module`. If several do, the last one counts. A key that the family's configuration lacks is
  * ignored. */
 typedef struct hd__hf_known {
     const char *key;
@@ -32,37 +32,40 @@ struct hd__hf_family {
     hd_module_type type;                /* the model's class; its name is the architecture */
     size_t size;                        /* the size of the public configuration */
     void (*defaults)(void *values);     /* fills a public configuration with the class's defaults */
-    hd__hf_config_keys keys;            /* of config.json, in the order in which they are written */
+    hd__hf_config_keys keys;            /* the keys of config.json, in the order of writing */
     int64_t bos_token_id, eos_token_id; /* defaults for config.json; HD_NO_PADDING: none */
     size_t rope; /* the offset of the hd_rotary_options; HD__NOWHERE: the family has none */
-    /* Refuses values of config.json that heed cannot follow, if no kind of a key refuses them.
-     * NULL: there are no such values. */
+    /* Returns false with an error if config.json has values that heed does not support, and that no
+     * kind of a key refuses. NULL: there are no such values. */
     bool (*file_ok)(const hd__hf_config_file *f, const hd__hf_config *c);
     /* true: transformers refuses a config.json whose number of heads does not divide the width */
     bool heads_divide;
 
-    /* Sets the values that follow from others. The sizes are in range already. Returns false with
-     * an error if a value is wrong. */
+    /* Sets the values that are computed from others. The sizes have been checked before. Returns
+     * false with an error if a value is wrong. */
     bool (*resolve)(hd__hf_config *c);
     /* Returns a lower bound of the number of weights, without those of an untied head. */
     double (*elements)(const hd__hf_config *c);
-    hd_module *(*body_new)(const hd__hf_config *c, const hd_dtype *d); /* all but the head */
-    /* Returns the last layer's output (b, t, width) for ids (b, t) in this context. */
+    /* Returns a new model without its head; NULL with an error on failure. */
+    hd_module *(*body_new)(const hd__hf_config *c, const hd_dtype *d);
+    /* Returns the last layer's output (b, t, width) for ids (b, t) in this context; NULL with an
+     * error on failure. */
     hd_tensor *(*hidden)(hd__hf_model *m, hd_tensor *ids, const hd__hf_context *c);
-    /* Returns the number of positions that the modules have. NULL: it is
+    /* Returns the number of positions for which the modules have embeddings. NULL: it is
      * max_position_embeddings. */
     int64_t (*positions)(const hd__hf_model *m);
-    const char *body;          /* the name of the body */
-    const char *words;         /* the name of the embedding of the words */
+    const char *body;          /* the name of the module that body_new makes */
+    const char *words;         /* the name of the embedding of the tokens */
     const char *layers;        /* the key of the number of layers */
     const hd__hf_known *known; /* values to read from modules; the last one has key NULL */
     /* Reads values that only modules of this family have. heed calls it for the model and then for
      * each of its modules. NULL: no such values. */
     void (*read)(const hd_module *m, void *values);
-    int64_t (*heads)(const hd_module *m); /* m's heads, or 0 if m is no attention */
+    int64_t (*heads)(const hd_module *m); /* the number of m's heads; 0 if m is no attention */
 
-    bool bare_names;         /* files may have tensors' names without the body's name in front */
-    const char *passed_over; /* ends of the names of tensors that no module needs */
+    bool bare_names; /* true: in files, the names of tensors may lack the body's name */
+    /* endings, separated by blanks, of the names of tensors that no module needs */
+    const char *passed_over;
 
     /* The rest is for the families of decoder.h: the classes of their parts, the functions that
      * make a layer's attention and MLP, and qkv_bias, which is true if q_proj, k_proj and v_proj

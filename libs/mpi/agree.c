@@ -14,7 +14,7 @@ typedef struct word {
     char call[28];     /* the public function that the rank is in */
     int32_t code;      /* HD_OK, or the code of its error */
     uint64_t argument; /* a hash of its argument */
-    char text[TEXT];   /* its error message, or else its argument */
+    char text[TEXT];   /* its error message; if it has no error, its argument */
 } word;
 
 /* The words of all ranks. hd_mpi_init allocates them, so that the ranks can meet even when memory
@@ -53,8 +53,8 @@ static bool exchange_words(const char *argument, hd_code code)
     return true;
 }
 
-/* Returns the first rank that has failed. If there is none, returns the first rank whose call or
- * argument differs from those of rank 0, or -1. */
+/* Returns the first rank that has failed. If none has, returns the first rank whose call or
+ * argument differs from those of rank 0. Returns -1 if none differs. */
 static int find_trouble(void)
 {
     int differs = -1, failed = -1;
@@ -67,7 +67,7 @@ static int find_trouble(void)
     return failed >= 0 ? failed : differs;
 }
 
-/* Sets the error of a meeting that failed because of rank r. */
+/* Sets this rank's error after a meeting that failed because of rank r (find_trouble). */
 static void tell(int r)
 {
     const char *text = words[r].text, *colon = text[0] != '\0' ? ": " : "";
@@ -133,9 +133,9 @@ bool hd_mpi_all_ok(const char *what, bool ok)
 
 enum { MOST = 72 };
 
-/* Returns the number of the first line in which the texts *a and *b differ. Moves *a and *b to this
- * line, or in a long line to a place closer to the difference. If a text lacks the line, sets its
- * pointer to NULL. */
+/* Returns the number of the first line in which the texts *a and *b differ. Moves *a and *b to the
+ * beginning of this line or, if the difference is far from it, to a place closer to the difference.
+ * If a text has no such line, sets its pointer to NULL. */
 static int64_t differing_line(const char **a, const char **b)
 {
     const char *x = *a, *y = *b;
@@ -155,8 +155,8 @@ static int64_t differing_line(const char **a, const char **b)
     return line;
 }
 
-/* Writes the line to `to` in quotes, cut after MOST bytes, and returns `to`. For an empty or
- * missing line, returns words that say so. */
+/* Writes the line that begins at `line` to `to` in quotes, cut after MOST bytes, and returns `to`.
+ * Returns "missing" if line is NULL, and "the end of the text" if the text ends there. */
 static const char *show_line(char to[MOST + 3], const char *line)
 {
     if (!line || line[0] == '\0') {

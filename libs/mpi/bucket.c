@@ -10,7 +10,8 @@
 
 /* ---------------------------------------------------------------- the plan */
 
-/* Puts s into the last bucket, or into a new one if the last one is full or has another dtype. */
+/* Assigns slot s a place in the last bucket, or in a new bucket if the last one is full or has
+ * another dtype. */
 static void plan_slot(hd_ddp *d, hd__mpi_slot *s)
 {
     hd_dtype dtype = hd_dtype_of(s->p);
@@ -32,8 +33,8 @@ static int64_t rounded_up(int64_t n, int64_t by)
     return (n + by - 1) / by * by;
 }
 
-/* Cuts b into pieces of about bucket_bytes, and appends them to e. A bucket of one large parameter
- * has several pieces. */
+/* Cuts bucket b into pieces of about bucket_bytes, and appends them to e. A bucket with a large
+ * parameter has several pieces. Returns false with an error if memory runs out. */
 static bool plan_pieces(const hd_ddp *d, hd__mpi_bucket *b, hd__mpi_traffic *e)
 {
     int64_t bytes = (int64_t)hd_dtype_size(b->dtype), ranks = hd__mpi.size;
@@ -107,8 +108,8 @@ hd_tensor *hd__mpi_slot_part(const hd__mpi_slot *s)
 
 bool hd__mpi_slot_fill(const hd__mpi_slot *s, hd_tensor *g)
 {
-    hd_tensor *part = hd__mpi_slot_part(s),
-              *alone = hd_grad(s->p); /* both have p's shape; alone may be HD_NONE */
+    /* both have p's shape; alone, the .grad of p, may be HD_NONE */
+    hd_tensor *part = hd__mpi_slot_part(s), *alone = hd_grad(s->p);
     hd_tensor *first = g == HD_NONE ? alone : g;
     if (first == HD_NONE) {
         return hd_fill_(part, 0);

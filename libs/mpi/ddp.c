@@ -34,7 +34,7 @@ bool hd__mpi_in_round(void)
 
 static bool round_begin(hd_ddp *d, bool ok)
 {
-    char number[48]; /* differs between ranks that do not run the same backwards */
+    char number[48]; /* the number of this backward, which must be equal on all ranks */
     snprintf(number, sizeof number, "backward %lld", (long long)d->backwards);
     ok = hd__mpi_buckets_begin(d) && ok;
     d->met = true;
@@ -64,8 +64,9 @@ static bool in_turn(const hd__mpi_slot *s)
                               "hd_grad_of inside, or hd_ddp_no_sync around both"));
 }
 
-/* The hook of a parameter, whose gradient g is complete: puts g into its bucket. Returns HD_NONE,
- * so that backward writes no .grad before the averages are known. */
+/* The hook of a parameter, called when its gradient g is complete. Puts g into its bucket. Returns
+ * HD_NONE, so that backward writes no .grad before the averages are known; NULL with an error on
+ * failure. */
 static hd_tensor *gradient_ready(hd_tensor *g, void *user)
 {
     hd__mpi_slot *s = user;
@@ -89,7 +90,8 @@ static hd_tensor *gradient_ready(hd_tensor *g, void *user)
     return ok ? HD_NONE : NULL;
 }
 
-/* Fills the slots that no hook has filled with the .grad of this rank, or with zeros. */
+/* Fills the slots that no hook has filled with the .grad of this rank, or with zeros. Sends the
+ * remaining buckets even after a failure. Returns false if ok is false or something fails. */
 static bool fill_rest(hd_ddp *d, bool ok)
 {
     for (int64_t i = 0; i < d->n; i++) {
@@ -103,7 +105,8 @@ static bool fill_rest(hd_ddp *d, bool ok)
     return ok;
 }
 
-/* Sets used[i] to 1 if any rank has used slot i, else to 0. */
+/* Sets used[i] to 1 if any rank has used slot i, and to 0 otherwise. Returns false with an error if
+ * MPI fails. */
 static bool share_used(const hd_ddp *d, unsigned char *used)
 {
     for (int64_t i = 0; i < d->n; i++) {
@@ -113,7 +116,8 @@ static bool share_used(const hd_ddp *d, unsigned char *used)
         MPI_Allreduce(MPI_IN_PLACE, used, (int)d->n, MPI_UNSIGNED_CHAR, MPI_MAX, hd__mpi.control));
 }
 
-/* Hands the averages to backward, which writes them if the round succeeds. */
+/* Passes the averages to backward, which writes them to .grad if the round succeeds. Returns false
+ * with an error on failure. */
 static bool give_averages(const hd_ddp *d)
 {
     bool ok = true;
@@ -134,7 +138,8 @@ static void round_end(hd_ddp *d, bool ok)
     d->e.moved = 0;
 }
 
-/* Ends a backward under hd_ddp_no_sync. If it succeeded, the next round averages its gradients. */
+/* Ends a backward under hd_ddp_no_sync. If it succeeded, marks the slots that it reached, so that
+ * the next round averages their .grad. */
 static void end_alone(hd_ddp *d, bool ok)
 {
     for (int64_t i = 0; i < d->n; i++) {
@@ -143,7 +148,8 @@ static void end_alone(hd_ddp *d, bool ok)
     }
 }
 
-/* Sends the remaining buckets, waits for all, and meets the others, even after a failure here. */
+/* Sends the remaining buckets, waits for all, and meets the other ranks, even after a failure here.
+ * Returns false with an error if any rank has failed. */
 static bool end_round(hd_ddp *d, bool ok)
 {
     d->figures.bytes_early += bytes_posted(d);
@@ -157,7 +163,8 @@ static bool end_round(hd_ddp *d, bool ok)
     return ok;
 }
 
-/* Ends a backward of this thread. register_all gives it to hd_on_backward_end. */
+/* Called at the end of each backward of this thread (hd_on_backward_end). Ends the round, which it
+ * begins if no hook has. Returns false with an error if any rank has failed. */
 static bool backward_ends(bool ok, void *user)
 {
     hd_ddp *d = user;
@@ -169,7 +176,7 @@ static bool backward_ends(bool ok, void *user)
     }
     bool going = d->met ? d->going : round_begin(d, ok);
     ok = going && end_round(d, ok);
-    if (d->e.finished == d->e.posted) { /* else MPI has failed, and may still write to buckets */
+    if (d->e.finished == d->e.posted) { /* if not, MPI has failed, and may still write to them */
         hd__mpi_buckets_end(d);
     }
     d->backwards++;
@@ -196,7 +203,8 @@ static bool ddp_options_ok(const hd_ddp_options *o)
            bytes_ok("first_bucket_bytes", o->first_bucket_bytes);
 }
 
-/* Makes the slots of the parameters that require grad, the last parameter first. */
+/* Makes a slot for each parameter that requires grad, the last parameter first. Returns false with
+ * an error if there is none or one is not contiguous. */
 static bool make_slots(hd_ddp *d)
 {
     hd_list *all = hd_module_parameters(d->model);
@@ -245,7 +253,8 @@ static bool broadcast_all(const hd_dict *tensors)
     return ok;
 }
 
-/* Copies rank 0's parameters and buffers to all ranks. Fails if the ranks' models are not alike. */
+/* Copies rank 0's parameters and buffers to all ranks. Returns false with an error if the ranks'
+ * tensors differ in name, shape, dtype or requires_grad. */
 static bool share_model(hd_module *model)
 {
     hd_dict *parameters = hd_module_named_parameters(model);
@@ -292,7 +301,8 @@ static void ddp_drop(hd_ddp *d)
     hd_free(d);
 }
 
-/* Does the part of hd_ddp_new that needs no other rank. Returns NULL on failure. */
+/* Does the part of hd_ddp_new that needs no other rank. Returns the new hd_ddp; NULL with an error
+ * on failure. */
 static hd_ddp *ddp_alone(hd_module *model, const hd_ddp_options *o)
 {
     if (!HD__SIBLING_OK() || !hd__arg_given("model", model) || !ddp_options_ok(o)) {

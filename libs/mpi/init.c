@@ -31,7 +31,7 @@ bool hd__mpi_ok(int result)
 /* The variables that launchers set in the environment of the processes that they start. */
 static const struct {
     const char *name;
-    bool number; /* its value is the number of processes */
+    bool number; /* true: its value is the number of processes */
 } left_by_launchers[] = {
     {"PMI_RANK", false},       {"PMI_SIZE", true},
     {"PMI_FD", false},         {"PMI_PORT", false},
@@ -91,8 +91,9 @@ static bool start_mpi(int *argc, char ***argv, bool there)
     return make_communicators() && find_host() && hd__mpi_meetings_begin();
 }
 
-/* Sets the number of threads to this rank's share of the machine's CPUs. If the launcher has bound
- * the rank to fewer CPUs, uses as many threads as these. */
+/* Unless HEED_THREADS is set, sets the number of threads to this rank's share of the machine's
+ * CPUs. If the launcher has bound the rank to fewer CPUs, sets it to their number. Returns false
+ * with an error if this fails. */
 static bool share_cpus(void)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);

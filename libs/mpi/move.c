@@ -41,8 +41,8 @@ bool hd__mpi_broadcast_tensor(hd_tensor *x, int root)
     return hd__mpi_meet(NULL, ok);
 }
 
-/* Writes x's sizes and dtype, which must be equal on all ranks, to kind. Fails if x is no
- * tensor. */
+/* Writes x's sizes and dtype to kind. They must be equal on all ranks, which hd__mpi_meet checks.
+ * Returns false with an error if x is no tensor. */
 static bool tensor_given(const hd_tensor *x, char kind[HD__SHAPE_TEXT])
 {
     return hd__arg_given("x", x) &&
@@ -59,7 +59,8 @@ hd_tensor *hd_mpi_broadcast_(hd_tensor *x)
                                                                                            : NULL;
 }
 
-/* Returns an empty tensor (ranks, x's sizes), or NULL with an error if x has too many dims. */
+/* Returns an empty tensor (ranks, x's sizes); NULL with an error if x has too many dims or memory
+ * runs out. */
 static hd_tensor *room_for_all(const hd_tensor *x)
 {
     int64_t sizes[HD_MAX_DIMS];

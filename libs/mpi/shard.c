@@ -11,7 +11,8 @@
 
 /* ---------------------------------------------------------------- owners */
 
-/* Returns the slot with the most elements among those that have no owner yet (owners[i] is -1). */
+/* Returns the number of the slot with the most elements among those without an owner (whose
+ * owners[i] is -1); -1 if all have owners. */
 static int64_t largest_slot(const hd_ddp *d)
 {
     int64_t slot = -1, most = -1;
@@ -79,7 +80,7 @@ hd_list *hd_ddp_parameters(hd_ddp *d)
     }
     hd_list *list = hd_list_n(0, NULL);
     bool ok = list;
-    for (int64_t i = d->n - 1; ok && i >= 0; i--) { /* the order of the model */
+    for (int64_t i = d->n - 1; ok && i >= 0; i--) { /* the slots, in the model's order */
         ok = !is_mine(d, i) || hd_list_append(list, d->slots[i].p);
     }
     if (ok && hd_list_len(list) == 0) {
@@ -112,7 +113,7 @@ bool hd_ddp_step(hd_ddp *d, hd_optim *o)
 
 /* ---------------------------------------------------------------- copying */
 
-/* Sets to[name] = from[from_name]. */
+/* Sets to[name] = from[from_name]. Returns false with an error on failure. */
 static bool copy_entry(hd_dict *to, const char *name, const hd_dict *from, const char *from_name)
 {
     int64_t number;
@@ -127,8 +128,8 @@ static bool copy_entry(hd_dict *to, const char *name, const hd_dict *from, const
     }
 }
 
-/* Copies the entries under prefix that are not the state of parameters, and sets the number of
- * parameters in the group to `count`. */
+/* Copies the entries under prefix that are not the state of a parameter from `from` to `to`. Sets
+ * the number of parameters in the group to `count`. Returns false with an error on failure. */
 static bool copy_head(hd_dict *to, const hd_dict *from, const char *prefix, int64_t count)
 {
     hd__text states = {0}, group = {0};
@@ -149,8 +150,8 @@ static bool copy_head(hd_dict *to, const hd_dict *from, const char *prefix, int6
     return ok;
 }
 
-/* Copies the state of parameter number `old` in `from` to `to`, as the state of parameter
- * `number`. */
+/* Copies the state of parameter number `old` in `from` to `to`, as the state of parameter number
+ * `number`. Returns false with an error on failure. */
 static bool copy_state(hd_dict *to, int64_t number, const hd_dict *from, int64_t old,
                        const char *prefix)
 {
@@ -178,8 +179,8 @@ typedef struct saving {
     hd_dict *all;  /* on rank 0: the state of all ranks' optimizers; else NULL */
 } saving;
 
-/* Brings entry e of a slot's state to rank 0. On the owner of the slot, `part` has this state; on
- * other ranks it is empty. */
+/* Copies entry e of a slot's state from its owner to rank 0's s->all. On the owner, `part` has the
+ * state; on other ranks it is empty. Returns false with an error on all ranks if any rank fails. */
 static bool bring_entry(const saving *s, int64_t slot, const hd_dict *part, int64_t e)
 {
     int owner = s->d->owners[slot];
@@ -202,8 +203,8 @@ static bool bring_entry(const saving *s, int64_t slot, const hd_dict *part, int6
     return hd__mpi_meet(NULL, ok);
 }
 
-/* Brings the whole state of a slot to rank 0. `mine` is the slot's number in its owner's
- * optimizer. */
+/* Copies the state of a slot from its owner to rank 0's s->all. `mine` is the slot's number in its
+ * owner's optimizer. Returns false with an error on all ranks if any rank fails. */
 static bool bring_state(const saving *s, int64_t slot, int64_t mine)
 {
     hd_scope *scope = hd_scope_open();
@@ -241,7 +242,7 @@ static bool optim_given(const hd_ddp *d, const hd_optim *o, const void *dict, co
             hd_fail(HD_VALUE, "o has %" PRId64 " groups of parameters: expected 1", groups));
 }
 
-/* Copies every entry of `from` to d. */
+/* Copies every entry of `from` to d. Returns false with an error on failure. */
 static bool move_all(hd_dict *d, const hd_dict *from)
 {
     bool ok = true;
@@ -275,8 +276,8 @@ bool hd_ddp_optim_save(hd_ddp *ddp, const hd_optim *o, hd_dict *d, const char *p
 
 /* ---------------------------------------------------------------- loading */
 
-/* Returns the states in d of this rank's parameters, with their numbers in this rank's optimizer,
- * or NULL on failure. */
+/* Returns a new dictionary with the states of this rank's parameters in d, under the numbers that
+ * they have in this rank's optimizer. Returns NULL with an error on failure. */
 static hd_dict *own_part(const hd_ddp *ddp, const hd_dict *d, const char *prefix)
 {
     hd_dict *own = hd_dict_new();

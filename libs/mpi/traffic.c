@@ -3,8 +3,8 @@
  * A piece has a slice for each rank. Each rank sends slice r to rank r (MPI_Ialltoall). Rank r adds
  * the slices in the order of the ranks, divides by the number of ranks, and sends the averages to
  * all (MPI_Iallgather). So the bits depend neither on MPI nor on the timing. Each of the two steps
- * has a communicator, in which all ranks post the pieces in the same order. With `fast` MPI adds
- * (MPI_Iallreduce).
+ * has a communicator, in which all ranks post the pieces in the same order. With the option `fast`,
+ * MPI itself adds (MPI_Iallreduce).
  *
  * Nothing here allocates memory during a round, so a rank that has failed can still take part to
  * the end. MPI moves bytes only inside its own functions, which hd__mpi_traffic_go_on calls. */
@@ -73,8 +73,8 @@ static char *arrivals(const hd__mpi_traffic *e, int64_t i)
     return e->ring + i % HD__RING * hd__mpi.size * e->slice_bytes;
 }
 
-/* Averages the slices of piece i that have arrived. With `fast`, divides the sums of the whole
- * piece. */
+/* Averages the slices of piece i that have arrived. With `fast`, MPI has added them; divides the
+ * sums of the whole piece. */
 static void average(const hd__mpi_traffic *e, int64_t i)
 {
     const hd__mpi_piece *p = &e->pieces[i];
@@ -91,8 +91,8 @@ static void average(const hd__mpi_traffic *e, int64_t i)
 
 /* ---------------------------------------------------------------- the steps of a piece */
 
-/* True if p's request is done. If wait is true, waits until it is. Returns false with an error if
- * MPI fails. */
+/* True if p's request is done. If wait is true, waits for it. Returns false without an error if it
+ * is not done, and with an error if MPI fails. */
 static bool request_done(hd__mpi_piece *p, bool wait)
 {
     int done = 1;
@@ -101,8 +101,9 @@ static bool request_done(hd__mpi_piece *p, bool wait)
     return hd__mpi_ok(result) && done;
 }
 
-/* If the next piece's slices have arrived, averages them and sends the averages. False if they have
- * not, or if MPI fails. */
+/* Averages the slices of the next piece and sends the averages, if the slices have arrived or wait
+ * is true. Returns false without an error if they have not arrived, and with an error if MPI
+ * fails. */
 static bool add_next(hd__mpi_traffic *e, bool wait)
 {
     hd__mpi_piece *p = &e->pieces[e->added];
@@ -126,14 +127,14 @@ bool hd__mpi_traffic_post(hd__mpi_traffic *e, char *bucket)
     int slice = slice_of(p);
     int64_t i = e->posted++;
     p->data = bucket + p->at * bytes;
-    e->moved += 2 * (p->n - slice) * bytes; /* with `fast`, as much as a ring algorithm moves */
+    e->moved += 2 * (p->n - slice) * bytes; /* with `fast`, what a ring algorithm would send */
     return hd__mpi_ok(e->fast ? MPI_Iallreduce(MPI_IN_PLACE, p->data, (int)p->n, type, MPI_SUM,
                                                hd__mpi.parts, &p->request)
                               : MPI_Ialltoall(p->data, slice, type, arrivals(e, i), slice, type,
                                               hd__mpi.parts, &p->request));
 }
 
-/* With `fast`, an added piece has no request any more; MPI then reports it as done. */
+/* With `fast`, an added piece has no request any more, and MPI reports such a piece as done. */
 bool hd__mpi_traffic_go_on(hd__mpi_traffic *e, bool wait)
 {
     while (e->added < e->posted && add_next(e, wait)) {

@@ -1,8 +1,9 @@
 /* attention_map.c - hd_attention_map: draws attention weights as coloured cells, with a panel for
  * each head.
  *
- * The tokens are written along both axes. If their texts would touch, only every stride-th one is.
- * A cell is a whole number of pixels. Neighbouring cells of one colour are one rectangle. */
+ * The tokens are written along both axes. If their texts would touch, only every stride-th token is
+ * written. The side of a cell is a whole number of pixels. Neighbouring cells of one colour are
+ * drawn as one rectangle. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,15 +23,15 @@ typedef struct heat_map {
     const char *const *query_texts, *const *key_texts;
     int64_t heads, queries, keys;
     double max;
-    int columns;                      /* panels in a row */
+    int columns;                      /* the number of panels in a row */
     int64_t stride;                   /* the distance from one written token to the next */
-    bool keys_upwards;                /* the texts of the keys run upwards */
+    bool keys_upwards;                /* true: the texts of the keys run upwards */
     double cell;                      /* the side of a cell */
-    double beside, below;             /* space for the texts left of the cells and below */
-    double panel_width, panel_height; /* include the gap to the next panel */
+    double beside, below;             /* the space for texts left of the cells, and below them */
+    double panel_width, panel_height; /* the size of a panel and the gap after it */
     double left, top;                 /* where the cells of the first panel begin */
-    double right, bottom;             /* where the last panels end */
-    double bar_step;                  /* the height of one colour of the bar */
+    double right, bottom;             /* where the last column and the last row of panels end */
+    double bar_step;                  /* the height of one colour in the colour bar */
 } heat_map;
 
 hd_attention_map_options hd_attention_map_defaults(void)
@@ -79,8 +80,8 @@ static hd__viz_rgb color_of(double w, double max)
 
 /* ---------------------------------------------------------------- tokens */
 
-/* Writes the label of token i: its text, or its number if texts is NULL. Spaces and control
- * characters are made visible. */
+/* Writes the label of token i: its text, or its number if texts is NULL. Replaces spaces and
+ * control characters by visible ones, and cuts the text to fit into out. */
 static void token_text(char out[TOKEN_TEXT], const char *const *texts, int64_t i)
 {
     char number[24];
@@ -130,12 +131,13 @@ static void panel_layout(heat_map *m)
     m->bar_step = fmin(fmax(floor(m->cell * (double)m->queries / BAR_STEPS), 2), 4);
 }
 
-/* Computes the layout and makes the picture. It is as wide as the maps, or as a wider title, up to
- * WIDE_TITLE. Below a wide title the maps are centred. */
+/* Computes the layout, and returns a new picture; NULL with an error if it is too large. It is as
+ * wide as the maps, or as a wider title, up to WIDE_TITLE. Below a wide title the maps are
+ * centred. */
 static hd_picture *map_picture(heat_map *m)
 {
     const char *title = m->o->title ? m->o->title : "";
-    double above = m->heads > 1 ? MAP_SMALL + 8 : 0; /* for the head's number, above its panel */
+    double above = m->heads > 1 ? MAP_SMALL + 8 : 0; /* the space for the number of a head */
     panel_layout(m);
     m->panel_height += above;
     m->columns = m->o->columns ? m->o->columns : (int)ceil(sqrt((double)m->heads));

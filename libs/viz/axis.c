@@ -40,8 +40,8 @@ double hd__viz_axis_at(const hd__viz_axis *a, double v)
 
 /* ---------------------------------------------------------------- labels */
 
-/* Adds a tick at digits * 10^e. Its label has the form "1.5e-7" if scientific is true, and
- * "0.00000015" otherwise. */
+/* Adds a tick at digits * 10^e, if a has space for it. Its label has the form "1.5e-7" if
+ * scientific is true, and "0.00000015" otherwise. */
 static void add_tick(hd__viz_axis *a, int64_t digits, int e, bool scientific)
 {
     double power = pow(10, abs(e)), v = e < 0 ? (double)digits / power : (double)digits * power;
@@ -64,8 +64,8 @@ static void add_tick(hd__viz_axis *a, int64_t digits, int e, bool scientific)
 
 /* ---------------------------------------------------------------- choosing */
 
-/* Adds at most max ticks from lo to hi. The step is 1, 2 or 5 times a power of ten, and the
- * smallest that gives so few ticks. */
+/* Adds at most max ticks from lo to hi. The step is the smallest number that gives so few ticks and
+ * is 1, 2 or 5 times a power of ten. */
 static void linear_ticks(hd__viz_axis *a, double lo, double hi, int max)
 {
     static const int64_t steps[] = {1, 2, 5, 10, 20, 50};
@@ -110,7 +110,7 @@ void hd__viz_axis_ticks(hd__viz_axis *a, int max)
         return;
     }
     int decades = (int)floor(a->hi) - (int)ceil(a->lo) + 1;
-    bool powers = decades >= 3 || (decades == 2 && max < 6); /* ticks at powers of ten alone */
+    bool powers = decades >= 3 || (decades == 2 && max < 6); /* true: ticks only at powers of ten */
     log_ticks(a, powers ? 1 : 3, powers ? (decades + max - 1) / max : 1);
     if (a->n < 3 && decades < 2) {
         a->n = 0;

@@ -86,7 +86,7 @@ static bool graph_options_ok(const hd_graph_options *o)
 
 static char *graph_text(const hd_node *root, const hd_dict *names, const hd_graph_options *o)
 {
-    hd_scope *names_of_ops = hd_scope_open(); /* owns the names of the user's ops */
+    hd_scope *names_of_ops = hd_scope_open(); /* owns the names that hd_node_name makes */
     if (!names_of_ops) {
         return NULL;
     }

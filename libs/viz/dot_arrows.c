@@ -7,8 +7,8 @@
 typedef struct arrow {
     int64_t from;                /* the node where the arrow begins */
     int output;                  /* the number of the output of `from` */
-    int64_t views;               /* the number of views on the arrow's way that no box names */
-    int64_t late[HD__DOT_VIEWS]; /* the last of these views, in reverse order */
+    int64_t views;               /* the number of views on the arrow's way that no box mentions */
+    int64_t late[HD__DOT_VIEWS]; /* the last few of these views, the last one first */
 } arrow;
 
 /* ---------------------------------------------------------------- where arrows lead */
@@ -30,16 +30,16 @@ static arrow arrow_to(const hd__viz_graph *g, int64_t i, int k)
     return a;
 }
 
-/* Writes the DOT name of node i's box, or of the module's box that hides it. */
+/* Writes to name the DOT name of node i's box or, if a module's box hides the node, of that box. */
 static void end_name(const hd__viz_graph *g, int64_t i, char name[24])
 {
     int64_t box = g->nodes[i].box;
     snprintf(name, 24, "%c%" PRId64, box < 0 ? 'n' : 'm', box < 0 ? i : box);
 }
 
-/* True if the arrow between the calls enters a cluster, and call `to` takes a drawn leaf. Then the
- * arrow must be two rows long, because the leaf is in the row above the call, and the whole cluster
- * is below `from`. */
+/* True if the arrow from call `from` to call `to` enters a cluster, and `to` takes a drawn leaf.
+ * Then the arrow must be two rows long: the leaf is in the row above `to`, and the whole cluster,
+ * with the leaf, must be below `from`. */
 static bool enters_with_leaves(const hd__viz_graph *g, int64_t from, int64_t to)
 {
     const hd__viz_graph_node *n = &g->nodes[to];
@@ -54,7 +54,8 @@ static bool enters_with_leaves(const hd__viz_graph *g, int64_t from, int64_t to)
 
 /* ---------------------------------------------------------------- their text */
 
-/* Writes an arrow's label, such as "output 1", "View, Transpose (2, 4, 8, 8)" or both. */
+/* Writes an arrow's label: "output 1" if `several` is true, and the arrow's views, such as "View,
+ * Transpose (2, 4, 8, 8)". */
 static void put_label(hd__viz_graph *g, const arrow *a, bool several)
 {
     hd__text_puts(&g->t, ", label=\"");
@@ -72,13 +73,14 @@ static void put_label(hd__viz_graph *g, const arrow *a, bool several)
     hd__text_puts(&g->t, a->views ? "\", style=dashed" : "\"");
 }
 
-/* Writes the arrow to input k of node i, unless the input has no box. Of several arrows between a
- * module's box and another box, writes only the first. `seen` has those that were written. */
+/* Writes the arrow to input k of node i, unless the input has no box. If the arrow begins or ends
+ * at a module's box, writes it only if `seen` has no arrow between the same two boxes, and adds it
+ * to `seen`. Returns false with an error if memory runs out. */
 static bool put_arrow(hd__viz_graph *g, hd_dict *seen, int64_t i, int k)
 {
     char from[24], to[24], both[64];
     arrow a = arrow_to(g, i, k);
-    bool plain = a.from >= 0 && g->nodes[a.from].box < 0; /* it begins at no module's box */
+    bool plain = a.from >= 0 && g->nodes[a.from].box < 0; /* begins at no module's box */
     if (a.from < 0 || (plain && !hd__viz_dot_is_drawn(g, a.from))) {
         return true;
     }

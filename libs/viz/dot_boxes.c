@@ -33,7 +33,8 @@ int64_t hd__viz_dot_view_after(const hd__viz_graph *g, int64_t i)
 
 /* ---------------------------------------------------------------- texts */
 
-/* In a quoted string, dot interprets backslashes and HTML entities, so both are escaped. */
+/* In a quoted string, the program dot interprets backslashes and HTML entities, so both are
+ * escaped. */
 void hd__viz_dot_escape(hd__viz_graph *g, const char *s, size_t n)
 {
     static const char *const escapes[] = {"\\\"", "\\\\", "&amp;", "\\n"};
@@ -57,7 +58,8 @@ void hd__viz_dot_sizes(hd__viz_graph *g, int64_t i)
     hd__text_puts(&g->t, outputs > HD__DOT_OUTPUTS ? ", ..." : "");
 }
 
-/* Writes a dotted name of len bytes without the name of the cluster, with which it begins. */
+/* Writes a dotted name of len bytes. Leaves out the beginning, which is the name of the cluster and
+ * a dot; cluster 0 has no name. */
 static void put_rest(hd__viz_graph *g, const char *name, size_t len, int64_t cluster)
 {
     size_t skip = cluster > 0 ? g->modules[cluster].len + 1 : 0;
@@ -77,8 +79,8 @@ static int input_dims(const hd__viz_graph *g, int64_t i, int k)
     return ndim;
 }
 
-/* Returns the kind of a product. hd_linear and hd_scaled_dot_product_attention have three inputs,
- * and hd_matmul has two. */
+/* Returns the kind of product that node i is, by its inputs and their dims. hd_linear and
+ * hd_scaled_dot_product_attention have three inputs, and hd_matmul has two. */
 static const char *product_kind(const hd__viz_graph *g, int64_t i)
 {
     int second = input_dims(g, i, 1);
@@ -121,8 +123,8 @@ static void put_title(hd__viz_graph *g, int64_t i)
         put_rest(g, name, strlen(name), n->name ? m->cluster : 0);
         return;
     }
-    /* The only call of a module gets the module's class and name as its title. A module of several
-     * calls is a cluster. */
+    /* If this is the only call of its module, the title is the module's class and name. (A module
+     * of several calls is a cluster.) */
     bool whole = n->weight >= 0 && !n->name && n->module > 0 && n->module != m->cluster &&
                  g->nodes[n->weight].module == n->module;
     if (whole && m->class_name) {
@@ -139,8 +141,8 @@ static void put_title(hd__viz_graph *g, int64_t i)
 
 /* ---------------------------------------------------------------- boxes */
 
-/* Writes the views that node i's box names and the shape after them, such as "then View, Transpose
- * (2, 8, 4)". */
+/* Writes the views after node i that its box mentions, and the shape of the last one, such as "then
+ * View, Transpose (2, 8, 4)". Writes nothing if there are none. */
 static void put_views_after(hd__viz_graph *g, int64_t i)
 {
     int64_t n = 0;
@@ -225,8 +227,8 @@ static void open_cluster(hd__viz_graph *g, int64_t module, int indent)
     hd__text_format(&g->t, "fillcolor=\"%s\";\n", indent % 2 ? "#f2f2f2" : "#e6e6e6");
 }
 
-/* Opens the module's cluster, if it is drawn, and writes the boxes that are directly in the module.
- * Returns the indentation of its children. */
+/* If the module is drawn as a cluster, opens the cluster. Then writes the boxes that are directly
+ * in the module. Returns the indentation for the module's children. */
 static int put_module(hd__viz_graph *g, int64_t module, int indent)
 {
     const hd__viz_graph_module *m = &g->modules[module];
@@ -245,8 +247,8 @@ static int put_module(hd__viz_graph *g, int64_t module, int indent)
     return indent;
 }
 
-/* Walks from every module to its children, in the order of their numbers, and then back to its
- * parent. */
+/* Walks the tree of modules without recursion: from each module to its children, in the order of
+ * their numbers, and then back to its parent. */
 void hd__viz_dot_boxes(hd__viz_graph *g)
 {
     int64_t m = 0, child = 1;

@@ -5,8 +5,8 @@
  * have any depth. A path leads from a node to the tensor. Each of its nodes is an input of the next
  * one.
  *
- * A view has no box. If it is the only user of a call's result, the call's box names it; otherwise
- * the arrows through it do. */
+ * A view has no box. If it is the only user of a call's result, the text in the call's box mentions
+ * it; otherwise the labels of the arrows through it do. */
 #ifndef HEED_VIZ_GRAPH_H
 #define HEED_VIZ_GRAPH_H
 
@@ -17,22 +17,22 @@ typedef struct hd__viz_graph_node {
     const char *op;    /* its grad_fn, such as "MulBackward0" */
     const char *name;  /* its dotted name in the caller's dictionary, or NULL */
     int64_t inputs;    /* the index of its first input in the graph's inputs */
-    int64_t uses;      /* how often it is an input of other nodes */
-    bool placed;       /* it is in the order */
+    int64_t uses;      /* the number of times that it is an input of other nodes */
+    bool placed;       /* it is in the graph's `order` */
     int64_t back;      /* in put_in_order: the node from which the walk came */
-    int turn;          /* in put_in_order: the input that is visited next */
+    int turn;          /* in put_in_order: the number of the input that is visited next */
     int64_t leaf;      /* itself if a leaf, or the leaf of which it is a view, or -1 */
     int64_t last_user; /* the last node in the order that has it as an input */
-    int64_t user;      /* of a leaf: the first call that takes it or a view of it */
-    int64_t weight;    /* of a call: its first named leaf, or -1 */
-    int64_t taker;     /* of a named leaf: the last call that takes it with data (takes_data) */
-    int64_t takers;    /* of a named leaf: the number of such calls */
-    int64_t below;     /* the nearest node after it that is on all its paths */
-    int64_t depth;     /* the length of the chain of `below` down to the tensor */
-    int64_t jump;      /* a node further down on this chain */
-    int64_t module;    /* the module in which it is drawn */
-    int64_t box;       /* the module whose box hides it, or -1 */
-    bool layout;       /* a call that only views or copies its one input */
+    int64_t user;      /* of a leaf: the first call that takes the leaf or a view of it; else -1 */
+    int64_t weight;    /* of a call: the first named leaf that it takes, or -1 */
+    int64_t taker;  /* of a named leaf: the last call that takes the leaf and data (takes_data) */
+    int64_t takers; /* of a named leaf: the number of calls that take the leaf and data */
+    int64_t below;  /* the nearest node after it that is on all its paths */
+    int64_t depth;  /* the number of steps to `below` that lead to the tensor */
+    int64_t jump;   /* a node some steps to `below` further down (graph_modules.c) */
+    int64_t module; /* the module in which it is drawn */
+    int64_t box;    /* the module whose box hides it, or -1 */
+    bool layout;    /* a call that only views or copies its one input */
 } hd__viz_graph_node;
 
 typedef struct hd__viz_graph_module {
@@ -40,15 +40,16 @@ typedef struct hd__viz_graph_module {
     size_t len;
     int depth; /* 0 for module 0 */
     int64_t parent;
-    int64_t end;             /* the first node that is on all paths of all its calls, or -1 */
-    bool numbered, named;    /* a child has a number as its name; a child has another name */
-    bool list;               /* it is, or may be, a list of modules, which is not called */
-    bool once;               /* it was called once: one of its leaves goes into one call only */
+    int64_t end;          /* the first node that is on all paths of all its calls, or -1 */
+    bool numbered, named; /* a child has a number as its name; a child has another kind of name */
+    bool list;            /* it is, or may be, a list of modules, which is not called */
+    bool once; /* it was called only once, because one of its leaves goes into only one call */
     const char *class_name;  /* such as "MultiHeadAttention", or NULL */
-    int64_t calls, clusters; /* the numbers of calls and clusters directly in it */
+    int64_t calls, clusters; /* the number of calls, and of clusters, directly in it */
     bool drawn;              /* it is drawn as a cluster */
-    int64_t cluster;         /* itself if drawn, else the nearest cluster around it; 0: none */
-    int64_t box;             /* itself or the module around it that is drawn as one box, or -1 */
+    int64_t cluster; /* its own number if drawn; else that of the nearest cluster around it, or 0 */
+    /* the number of the module, itself or one around it, that is drawn as one box; or -1 */
+    int64_t box;
 } hd__viz_graph_module;
 
 typedef struct hd__viz_graph {
@@ -56,7 +57,7 @@ typedef struct hd__viz_graph {
     hd__viz_graph_node *nodes;
     hd__viz_graph_module *modules;
     int64_t n, n_modules, nodes_room, modules_room;
-    int64_t *inputs;  /* the inputs of all nodes, node by node; -1: needs no gradient */
+    int64_t *inputs;  /* the inputs of all nodes, node by node; -1 for one that needs no gradient */
     int64_t *order;   /* the nodes' numbers, every node after its inputs */
     hd_dict *numbers; /* the nodes' numbers by their addresses */
     bool clusters;    /* at least one module is drawn as a cluster */
@@ -65,14 +66,14 @@ typedef struct hd__viz_graph {
 
 /* ---------------------------------------------------------------- graph_nodes.c */
 
-/* Reads the graph of root into g. names has the names of tensors (NULL: none). Returns false if
- * memory runs out. The current scope owns the names of users' ops. */
+/* Reads the graph of root into g. `names` has tensors by their names; NULL if there are no names.
+ * Returns false with an error on failure. The innermost scope owns the names of users' ops. */
 bool hd__viz_graph_read(hd__viz_graph *g, const hd_node *root, const hd_dict *names);
 
 /* Returns the node that is input k of node i, or -1 if the input needs no gradient. If output is
  * not NULL, *output gets the number of the output that i takes. */
 int64_t hd__viz_graph_input(const hd__viz_graph *g, int64_t i, int k, int *output);
-/* Returns the number of elements of an output of the node. */
+/* Returns the number of elements of the node's output number `output`. */
 int64_t hd__viz_graph_elements(const hd_node *node, int output);
 
 /* True if op without "Backward0" is one of `names`, such as "|View|Transpose|". */
@@ -82,12 +83,14 @@ int hd__viz_graph_op_length(const char *op);
 
 /* ---------------------------------------------------------------- graph_modules.c */
 
-/* Finds the module of every node, and how the modules are drawn. False if memory runs out. */
+/* Finds the module of every node, and decides how each module is drawn. `names` has the classes of
+ * modules. Returns false with an error if memory runs out. */
 bool hd__viz_graph_group(hd__viz_graph *g, const hd_dict *names);
 
 /* ---------------------------------------------------------------- dot_boxes.c */
 
-enum { HD__DOT_OUTPUTS = 4, HD__DOT_VIEWS = 4 }; /* the largest numbers in a label */
+/* The largest number of outputs, and of views, in one label. */
+enum { HD__DOT_OUTPUTS = 4, HD__DOT_VIEWS = 4 };
 
 #define HD__DOT_LEAF "style=\"filled,rounded\", fontsize=9, fillcolor=\"#cfe5f2\""
 #define HD__DOT_CALL "fillcolor=\"#ffffff\""
@@ -101,8 +104,8 @@ void hd__viz_dot_boxes(hd__viz_graph *g);
 bool hd__viz_dot_is_hidden(const hd__viz_graph *g, int64_t i);
 /* True if node i has a box of its own. */
 bool hd__viz_dot_is_drawn(const hd__viz_graph *g, int64_t i);
-/* Returns the hidden view that node i's box names, because only this view uses i's result, or
- * -1. */
+/* Returns the hidden view that node i's box mentions, because only this view uses i's result.
+ * Returns -1 if there is none. */
 int64_t hd__viz_dot_view_after(const hd__viz_graph *g, int64_t i);
 
 /* Writes the n bytes at s as a part of a quoted string. */
@@ -111,7 +114,7 @@ void hd__viz_dot_sizes(hd__viz_graph *g, int64_t i); /* writes " (2, 8, 32)" */
 
 /* ---------------------------------------------------------------- dot_arrows.c */
 
-/* Writes the arrows. False if memory runs out. */
+/* Writes all arrows. Returns false with an error if memory runs out. */
 bool hd__viz_dot_arrows(hd__viz_graph *g);
 
 #endif

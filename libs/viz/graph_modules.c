@@ -33,8 +33,8 @@ static bool add_module(hd__viz_graph *g, int64_t parent, const char *name, size_
     return true;
 }
 
-/* Returns the module with the dotted name of len bytes, or -1. Tries the last module first, because
- * the names of one module mostly follow each other. */
+/* Returns the module whose dotted name is the len bytes at `name`, or -1. Tries the last module
+ * first, because nodes of one module mostly follow each other. */
 static int64_t module_named(const hd__viz_graph *g, const char *name, size_t len)
 {
     int64_t m = g->n_modules - 1;
@@ -58,8 +58,9 @@ static int64_t common(const hd__viz_graph *g, int64_t a, int64_t b)
     return a;
 }
 
-/* Makes a module for each part of a node's name that ends before a dot: "att" and "att.W_query" for
- * the name "att.W_query.weight". */
+/* Makes module 0, and a module for each part of a node's name that ends before a dot: "att" and
+ * "att.W_query" for the name "att.W_query.weight". Sets `module` of each named node. Returns false
+ * with an error if memory runs out. */
 static bool make_modules(hd__viz_graph *g)
 {
     bool ok = add_module(g, -1, "", 0);
@@ -76,7 +77,8 @@ static bool make_modules(hd__viz_graph *g)
     return ok;
 }
 
-/* Reads the classes of modules: a string of the dictionary is the class of the module it names. */
+/* Sets the class names of modules: an entry of `names` that is a string has a module's name and, as
+ * its value, the module's class. */
 static void read_classes(hd__viz_graph *g, const hd_dict *names)
 {
     for (int64_t i = 0; names && i < hd_dict_len(names); i++) {
@@ -90,8 +92,9 @@ static void read_classes(hd__viz_graph *g, const hd_dict *names)
     }
 }
 
-/* Finds the lists, which are not called: modules of class "ModuleList", and those without a class
- * whose children's names are numbers. */
+/* Sets `list` of each module that is a list of modules, which is not called itself. A module with a
+ * class is a list if the class is "ModuleList". A module without a class counts as a list if the
+ * names of all its children are numbers. */
 static void find_lists(hd__viz_graph *g)
 {
     for (int64_t k = g->n_modules - 1; k > 0; k--) {
@@ -109,11 +112,12 @@ static void find_lists(hd__viz_graph *g)
 
 /* ---------------------------------------------------------------- ways to the tensor
  *
- * From each node a chain of `below` leads down to the tensor. Every node also has a jump, which
- * leads further down its chain, so that a walk down a chain of n nodes takes about log n steps. A
- * jump is the step to `below`, followed by the next two jumps if these have the same length. */
+ * From each node, a chain of steps to `below` leads down to the tensor. Every node also has a
+ * `jump`, a node further down its chain, so that a walk down a chain of n nodes takes about log n
+ * steps. A jump is the step to `below`. If the next two jumps from there have the same length, it
+ * includes both. */
 
-/* Returns the first node on i's chain with at most this depth. */
+/* Returns the first node on i's chain whose depth is at most `depth`; i itself if its depth is. */
 static int64_t go_down(const hd__viz_graph *g, int64_t i, int64_t depth)
 {
     while (g->nodes[i].depth > depth) {
@@ -148,8 +152,8 @@ static void set_jump(hd__viz_graph *g, hd__viz_graph_node *n)
     n->jump = far ? next->jump : n->below;
 }
 
-/* Finds the chains of all nodes. Begins at the tensor, so that each node comes after its users.
- * Node 0 is its own `below`. */
+/* Sets `below`, `depth` and `jump` of all nodes. Begins at the tensor, so that each node comes
+ * after its users. Node 0 is its own `below`. */
 static void find_ways(hd__viz_graph *g)
 {
     g->nodes[0].below = 0;
@@ -174,8 +178,9 @@ static bool embeds(const hd__viz_graph *g, int64_t i)
     return strcmp(g->nodes[i].op, "EmbeddingBackward0") == 0;
 }
 
-/* Returns the named leaf that input k of call i is or views, or -1. If a Linear shares its weight
- * with an embedding, returns -1 for the Linear, which is not in the embedding's module. */
+/* Returns the named leaf that input k of call i is, or is a view of; -1 if there is none. If a
+ * Linear shares its weight with an embedding, also returns -1 for the Linear, because the Linear is
+ * not in the embedding's module. */
 static int64_t named_leaf(const hd__viz_graph *g, int64_t i, int k)
 {
     int64_t input = hd__viz_graph_input(g, i, k, NULL);
@@ -184,8 +189,9 @@ static int64_t named_leaf(const hd__viz_graph *g, int64_t i, int k)
     return is ? leaf : -1;
 }
 
-/* True if call i takes more than named leaves. Other calls, such as the square of a weight in a
- * loss, do not show where a module ends. An embedding takes data that need no gradient. */
+/* True if call i takes data, which is any input that is no named leaf. A call of named leaves
+ * alone, such as the square of a weight in a loss, does not show where a module ends. An embedding
+ * always takes data, the token ids, which need no gradient. */
 static bool takes_data(const hd__viz_graph *g, int64_t i)
 {
     bool data = embeds(g, i);
@@ -195,7 +201,8 @@ static bool takes_data(const hd__viz_graph *g, int64_t i)
     return data;
 }
 
-/* Puts the calls that take named leaves into the leaves' modules. */
+/* Puts each call that takes named leaves into the innermost module that contains all of them. Sets
+ * `weight` of the call, and `taker` and `takers` of the leaves. */
 static void take_leaves(hd__viz_graph *g)
 {
     for (int64_t i = 0; i < g->n; i++) {
@@ -239,7 +246,8 @@ static void find_ends(hd__viz_graph *g)
 
 /* ---------------------------------------------------------------- the modules of the nodes */
 
-/* True if the end of module m, which contains node i, is after i. */
+/* True if module m, which contains node i, has its end after i. False if m is a list or was perhaps
+ * called several times. */
 static bool goes_on(const hd__viz_graph *g, int64_t m, int64_t i)
 {
     const hd__viz_graph_module *module = &g->modules[m];
@@ -247,14 +255,14 @@ static bool goes_on(const hd__viz_graph *g, int64_t m, int64_t i)
     return end >= 0 && end != i && go_down(g, i, g->nodes[end].depth) == end;
 }
 
-/* Returns the innermost module that contains an input of call i and has its end after that
- * input. */
+/* Returns the innermost module that contains an input of call i and whose end comes after that
+ * input; module 0 if there is none. */
 static int64_t inputs_module(const hd__viz_graph *g, int64_t i)
 {
     int64_t module = 0;
     for (int k = 0; k < hd_node_inputs(g->nodes[i].node); k++) {
         int64_t input = hd__viz_graph_input(g, i, k, NULL);
-        if (input < 0 || g->nodes[input].leaf >= 0) { /* no call computed it */
+        if (input < 0 || g->nodes[input].leaf >= 0) { /* it is no result of a call */
             continue;
         }
         int64_t m = g->nodes[input].module;
@@ -293,8 +301,9 @@ static void count_calls(hd__viz_graph *g)
     }
 }
 
-/* Chooses the modules that are drawn as clusters: those that are no list and have a call, and one
- * more call or cluster. So a Linear is not a cluster. */
+/* Sets `drawn` and `cluster` of all modules. A module is drawn as a cluster if it is no list, has a
+ * call in it, and has at least one more call or cluster. So a Linear, which has one call, is not a
+ * cluster. */
 static void find_clusters(hd__viz_graph *g)
 {
     for (int64_t k = g->n_modules - 1; k > 0; k--) {

@@ -26,7 +26,8 @@ static int64_t number_of(const hd__viz_graph *g, const hd_node *node)
     return has ? number : -1;
 }
 
-/* Returns the node's number, or -1 if memory runs out. A new node gets the next number. */
+/* Returns the node's number. If the node is new, adds it to g with the next number. Returns -1 with
+ * an error if memory runs out. */
 static int64_t meet(hd__viz_graph *g, const hd_node *node)
 {
     char address[ADDRESS];
@@ -50,7 +51,8 @@ static int64_t meet(hd__viz_graph *g, const hd_node *node)
     return g->n++;
 }
 
-/* Numbers all nodes, breadth first. */
+/* Numbers all nodes, breadth first, and fills g->inputs. Returns false with an error if memory runs
+ * out. */
 static bool meet_all(hd__viz_graph *g, const hd_node *root)
 {
     int64_t n_inputs = 0, room = 0;
@@ -81,7 +83,8 @@ int64_t hd__viz_graph_input(const hd__viz_graph *g, int64_t i, int k, int *outpu
 
 /* ---------------------------------------------------------------- order */
 
-/* Orders the nodes, depth first, so that each node comes after its inputs. */
+/* Fills g->order by a depth-first walk, so that each node comes after its inputs. Returns false
+ * with an error if memory runs out. */
 static bool put_in_order(hd__viz_graph *g)
 {
     int64_t places = 0;
@@ -105,7 +108,8 @@ static bool put_in_order(hd__viz_graph *g)
 
 /* ---------------------------------------------------------------- names */
 
-/* Gives the nodes the names of their tensors in the dictionary, and ignores its other entries. */
+/* Gives the nodes the names of their tensors in `names`, and ignores its other entries. Returns
+ * false with an error if a tensor's node cannot be read. */
 static bool name_nodes(hd__viz_graph *g, const hd_dict *names)
 {
     for (int64_t i = 0; names && i < hd_dict_len(names); i++) {
@@ -158,9 +162,9 @@ int64_t hd__viz_graph_elements(const hd_node *node, int output)
     return n;
 }
 
-/* True if the node only views or copies its one input. Two other calls have the name of a view, as
- * in PyTorch: a batched product, which has several inputs, and a loss of each position, which is
- * smaller than its input. */
+/* True if the node only views or copies its one input. In PyTorch, and so in heed, two kinds of
+ * other calls have the name of a view. A batched product differs from a view in that it has several
+ * inputs, and a loss of each position in that it is smaller than its input. */
 static bool is_layout(const hd__viz_graph_node *n)
 {
     int output = 0;
@@ -174,7 +178,7 @@ static bool is_layout(const hd__viz_graph_node *n)
                                       "Unsqueeze|Alias|Clone|");
 }
 
-/* Finds the views, the leaf of each, and the users of every node. */
+/* Sets `layout`, `leaf`, `uses`, `last_user` and `user` of every node. */
 static void find_views(hd__viz_graph *g)
 {
     for (int64_t at = 0; at < g->n; at++) {

@@ -1,7 +1,8 @@
 /* lines.c - hd_plot_lines: draws curves in a pair of axes, with ticks, labels and a legend.
  *
  * The legend is above the axes, so that it hides no point. Of the points in one half of a pixel
- * column, only the first, lowest, highest and last are drawn. The curve looks the same. */
+ * column, only the first, the lowest, the highest and the last are drawn, because the curve looks
+ * the same. */
 #include <math.h>
 
 #include "viz/viz_internal.h"
@@ -56,7 +57,7 @@ static bool shows(const plot *f, const hd_series *s, int64_t i)
 static void find_ranges(plot *f)
 {
     double x0 = INFINITY, x1 = -INFINITY, y0 = INFINITY, y1 = -INFINITY;
-    bool whole = true; /* every x is a whole number */
+    bool whole = true; /* true: every x is a whole number */
     for (int64_t k = 0; k < f->n; k++) {
         const hd_series *s = &f->series[k];
         for (int64_t i = 0; i < s->n; i++) {
@@ -94,8 +95,8 @@ static double dash_of(int64_t k)
     return dashes[k / COLORS % 3];
 }
 
-/* Arranges the legend's entries in rows, and draws them if `draw` is true. Returns the number of
- * rows. */
+/* Arranges the legend's entries, the names of the series, in rows. Draws them if `draw` is true.
+ * Returns the number of rows. */
 static int legend(const plot *f, bool draw)
 {
     double x = f->left, room = f->o->width - 24 - x, most = room - LEGEND_LINE - 8;
@@ -124,7 +125,7 @@ static int legend(const plot *f, bool draw)
 
 /* ---------------------------------------------------------------- axes */
 
-/* Returns the width of the widest label. */
+/* Returns the width of the widest label of a tick. */
 static double label_width(const hd__viz_axis *a)
 {
     double widest = 0;
@@ -144,7 +145,7 @@ static double closest(const hd__viz_axis *a)
     return gap;
 }
 
-/* Chooses at most 12 ticks of x, and so few that their labels do not touch. */
+/* Chooses the ticks of x: at most 12, or fewer if their labels would touch. */
 static void tick_x(plot *f)
 {
     int max = 12;
@@ -153,9 +154,9 @@ static void tick_x(plot *f)
     } while (max >= 2 && closest(&f->x) * f->width < label_width(&f->x) + 10);
 }
 
-/* Gives the axes the space that titles, labels and legend leave. The legend is as wide as the axes.
- * Their width depends on the labels of y, and these on the legend's height. So the legend's rows
- * are counted twice. */
+/* Gives the axes the space that titles, labels and legend leave. The legend is as wide as the axes,
+ * whose width depends on the labels of y. These labels depend on the legend's height. So the
+ * legend's rows are counted twice. */
 static void plot_layout(plot *f)
 {
     f->above = 14 + (has_text(f->o->title) ? CURVE_TITLE + 12 : 0);
@@ -208,7 +209,8 @@ typedef struct column {
     point first, lowest, highest, last;
 } column;
 
-/* Draws the column's points in the order of the series, and equal ones once. */
+/* Draws the column's first, lowest, highest and last point in the order of the series. Draws a
+ * point that is several of them once. */
 static void draw_column(const plot *f, const column *c)
 {
     bool down = c->lowest.i < c->highest.i;

@@ -39,12 +39,12 @@ void hd__viz_escape(hd__text *t, const char *s, size_t n, const char *special,
 
 enum { SQUARES = 0x2000, SQUARE = 100, OTHER = 80 };
 
-/* Widths of characters, in hundredths of the font size. A row's width is that of its widest
- * character in Liberation Sans 2.1 (as wide as Helvetica and Arial) and in DejaVu Sans 2.37; only
- * '@' is wider, 102. Other characters below U+2000 have less than OTHER. These are capitals, and
- * letters with marks, Greek and Cyrillic letters, which have 62 to 72 on average. Characters from
- * U+2000 on, such as dots, arrows and East Asian letters, have at most SQUARE, with few
- * exceptions. */
+/* Widths of characters, in hundredths of the font size. The width of a row is that of its widest
+ * character in Liberation Sans 2.1 (as wide as Helvetica and Arial) and in DejaVu Sans 2.37. Only
+ * '@' is wider than its row says: 102. Other characters below U+2000 are narrower than OTHER:
+ * capitals, and letters with marks, Greek and Cyrillic letters, which have 62 to 72 on average.
+ * Characters from U+2000 on, such as dots, arrows and East Asian letters, have at most SQUARE, with
+ * few exceptions. */
 static const struct {
     int width;
     const char *letters;
@@ -77,7 +77,7 @@ size_t hd__viz_text_fit(const char *text, double size, double width)
         return strlen(text);
     }
     const char *at = text, *next = text;
-    int64_t taken = SQUARE; /* the ellipsis */
+    int64_t taken = SQUARE; /* begins with the width of the ellipsis */
     while (*at) {
         taken += advance_of(hd__viz_character(&next));
         if ((double)taken * size / 100 > width) {

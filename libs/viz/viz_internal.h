@@ -31,8 +31,8 @@ void hd__viz_escape(hd__text *t, const char *s, size_t n, const char *special,
 
 /* Returns an upper bound of the text's width in the fonts that the SVG names. */
 double hd__viz_text_width(const char *text, double size);
-/* Returns the number of bytes of the text that fit into `width`, beside an ellipsis if not all
- * do. */
+/* Returns the number of bytes of the text that can be drawn in `width`. If the whole text does not
+ * fit, this is as much as fits with an ellipsis after it. */
 size_t hd__viz_text_fit(const char *text, double size, double width);
 
 /* ---------------------------------------------------------------- pictures */
@@ -44,8 +44,8 @@ enum { HD__INK = 0x333333, HD__PALE = 0xE4E4E4, HD__WHITE = 0xFFFFFF };
 struct hd_picture {
     double width, height;
     hd__text svg;
-    void *locale;    /* the thread's locale before the picture, which is drawn in the C locale */
-    char unused[32]; /* hd_free overwrites the first 64 bytes, but not `freed` */
+    void *locale;    /* the locale that the thread had before hd__viz_picture_new */
+    char unused[32]; /* hd_free overwrites the first 64 bytes; `freed` must lie after them */
     uint32_t freed;  /* HD__PICTURE_FREED after hd_picture_free, until the memory is used again */
 };
 
@@ -53,7 +53,8 @@ struct hd_picture {
 
 /* ---------------------------------------------------------------- drawing (svg.c) */
 
-/* Makes a white picture, and sets the thread's locale to C until hd__viz_picture_ready. */
+/* Returns a new white picture, and sets the thread's locale to C until hd__viz_picture_ready.
+ * Returns NULL with an error if memory runs out. */
 hd_picture *hd__viz_picture_new(double width, double height);
 void hd__viz_draw_rect(hd_picture *p, double x, double y, double w, double h, hd__viz_rgb color);
 /* hd__viz_draw_line begins a line, hd__viz_draw_to adds a point to it, and hd__viz_draw_end ends
@@ -70,7 +71,8 @@ void hd__viz_draw_frame(hd_picture *p, double x, double y, double w, double h);
  * ends in an ellipsis. */
 void hd__viz_draw_text(hd_picture *p, double x, double y, double size, const char *anchor,
                        bool upwards, double width, const char *text);
-/* Ends the picture and returns it. If memory ran out during drawing, frees it and returns NULL. */
+/* Ends the picture and returns it. If memory ran out during drawing, frees the picture and returns
+ * NULL with an error. */
 hd_picture *hd__viz_picture_ready(hd_picture *p);
 
 /* ---------------------------------------------------------------- axes (axis.c) */
@@ -79,8 +81,8 @@ enum { HD__MAX_TICKS = 24, HD__TICK_TEXT = 64 };
 
 typedef struct hd__viz_axis {
     bool log;
-    bool whole;               /* its ticks are whole numbers */
-    double lo, hi;            /* the values at the ends; if log, their log10 */
+    bool whole;               /* true: only whole numbers get ticks */
+    double lo, hi;            /* the values at the two ends; if log is true, their log10 */
     int n;                    /* the number of ticks */
     double at[HD__MAX_TICKS]; /* each tick's place: 0 at lo, 1 at hi */
     char label[HD__MAX_TICKS][HD__TICK_TEXT];
@@ -91,7 +93,7 @@ bool hd__viz_axis_takes(bool log, double v);
 /* Returns an axis from lo to hi, extended at both ends by pad times its length. If lo > hi, the
  * axis is from 0 to 1. */
 hd__viz_axis hd__viz_axis_of(bool log, double lo, double hi, double pad);
-/* Chooses at most max ticks (or 2 if max is less), at round values. */
+/* Sets the axis's ticks, at most max (or 2 if max is less), at round values. */
 void hd__viz_axis_ticks(hd__viz_axis *a, int max);
 /* Returns the place of value v on the axis: 0 at lo, 1 at hi. */
 double hd__viz_axis_at(const hd__viz_axis *a, double v);

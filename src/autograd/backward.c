@@ -37,8 +37,9 @@ static void drop_pending(hd__node *n)
 }
 
 /* Returns g in the shape and dtype of output `out`: sums g over the dims that broadcasting added or
- * expanded. Node `from` computed g for its input number `input`; it is NULL if the caller of
- * backward passed g, whose shape is then right. */
+ * expanded. Node `from` computed g for its input number `input`. `from` is NULL if the caller of
+ * hd_backward passed g; the shape of g is then right. Returns NULL with an error if g does not
+ * fit. */
 static hd_tensor *fit_output(hd_tensor *g, const hd__node_out_meta *out, const hd__node *from,
                              int input)
 {
@@ -57,8 +58,8 @@ static hd_tensor *fit_output(hd_tensor *g, const hd__node_out_meta *out, const h
     return g ? hd__run_detached_gradient(g) : NULL;
 }
 
-/* Called when an outer run waits at n or runs it. Both runs may share a leaf; for any other node,
- * fails with HD_STATE. */
+/* Called when n is on the heap of an outer run or runs there now. If n is a leaf, stores the outer
+ * run's sum at n until r ends. For any other node, returns false with HD_STATE. */
 HD__RARE static bool make_way(run *r, hd__node *n)
 {
     char name[64];
@@ -72,7 +73,8 @@ HD__RARE static bool make_way(run *r, hd__node *n)
         hd__node_name(n, name));
 }
 
-/* Puts n on the heap, because a gradient has arrived at one of its outputs. */
+/* Puts n on the heap, because a gradient has arrived at one of its outputs. Returns false with an
+ * error on failure. */
 static bool queue(run *r, hd__node *n)
 {
     if ((HD__UNLIKELY(n->queued) && !make_way(r, n)) || !hd__run_push(r, n)) {
@@ -82,8 +84,9 @@ static bool queue(run *r, hd__node *n)
     return true;
 }
 
-/* Adds g to the sum at the end of edge e, and puts the node there on the heap. Adds in place only
- * if nobody but the engine holds the sum. Ignores g if hd_grad_of needs no gradient there. */
+/* Adds g to the sum at the output to which edge e leads, and puts the output's node on the heap.
+ * Adds in place only if nobody but the engine holds the sum. Ignores g if hd_grad_of needs no
+ * gradient there. Returns false with an error on failure. See fit_output for `from` and `input`. */
 static bool arrive(run *r, hd__edge e, hd_tensor *g, const hd__node *from, int input)
 {
     hd__node_out_meta *out = &e.node->outs[e.output];
@@ -144,8 +147,8 @@ bool hd__run_saved_ok(const hd__node *n, int i)
            saved_changed(n, i);
 }
 
-/* Checks that no saved tensor of n was changed. Those of a user's op are checked by hd_saved, which
- * its backward calls. */
+/* Returns false with an error if a saved tensor of n was changed. Those of a user's op are checked
+ * by hd_saved, which its backward calls. */
 static bool all_saved_ok(const hd__node *n)
 {
     int left = n->saved_apart ? 0 : n->n_saved;
@@ -158,7 +161,8 @@ static bool all_saved_ok(const hd__node *n)
 static bool run_node(run *r, hd__node *n);
 
 /* Runs n. If that adds commits, which are gradients to write to .grad when the run ends, the first
- * of them retains n until then. A leaf that runs inside this call is retained by its own commit. */
+ * of them retains n until then. A leaf that runs inside this call is retained by its own commit.
+ * Returns false with an error on failure. */
 static bool run_held(run *r, hd__node *n)
 {
     int64_t before = r->n_commits;
@@ -178,8 +182,8 @@ HD__RARE static bool run_told(run *r, hd__node *n)
 }
 
 /* Called after a node has handled its edge to `leaf`, which may be NULL or no leaf. Runs a leaf
- * after the last of its counted edges; when it comes out of the heap later, it has nothing to
- * do. */
+ * after the last of its counted edges; when the leaf comes out of the heap later, nothing is left
+ * to do. Returns false with an error if the leaf's hooks fail. */
 HD__RARE static bool edge_passed(run *r, hd__node *leaf)
 {
     bool counts = leaf && leaf->op == &hd__graph_leaf_op && leaf->mark == r->counted;
@@ -247,7 +251,8 @@ static bool call_backward(run *r, hd__node *n, hd_tensor **dy, hd_tensor **dx)
     return ok && pass_on(r, n, dx);
 }
 
-/* Runs n's backward in a scope of its own. Its dy[] and dx[] lie on the stack if they are short. */
+/* Runs n's backward in a new scope. The arrays dy[] and dx[] lie on the stack if they are short.
+ * Returns false with an error on failure. */
 static inline bool scoped_backward(run *r, hd__node *n)
 {
     hd_tensor *few[2 * HD__FEW], **dy = few;
@@ -267,8 +272,8 @@ static inline bool scoped_backward(run *r, hd__node *n)
     return ok;
 }
 
-/* True if n has a backward and the run needs it. hd_grad_of may need only the gradient of n's own
- * output, and none that depends on n's inputs. */
+/* True if n is no leaf and the run needs the gradients of n's inputs. A run of hd_grad_of may need
+ * the gradient of n's output alone; then this is false. */
 static bool leads_on(const run *r, const hd__node *n)
 {
     bool any = r->mark == 0 && n->op != &hd__graph_leaf_op;
@@ -278,7 +283,7 @@ static bool leads_on(const run *r, const hd__node *n)
     return any;
 }
 
-/* Drops n's sums after it has run, or after a failure. */
+/* Releases the sums of gradients at n's outputs, after n has run or after a failure. */
 static void leave_node(const run *r, hd__node *n)
 {
     if (!hd__run_left_alone(r, n)) {
@@ -372,9 +377,9 @@ bool hd__run_walk(hd__run *r)
 bool hd__run_end(hd__run *r, bool ok)
 {
     ok = hd__run_end_commits(r, ok);
-    while (r->len) { /* only after a failure do nodes still wait */
+    while (r->len) { /* after a success the heap is empty */
         hd__node *n = hd__run_pop(r);
-        /* others were put on the heap by hd__run_reach, and have no sums of this run */
+        /* a node that hd__run_reach put on the heap has no sums of this run */
         if (hd__run_left_alone(r, n) || n->queued == r->depth) {
             leave_node(r, n);
         }
@@ -398,7 +403,7 @@ static bool backward(const char *seed, hd_tensor *y, hd_tensor *grad, bool retai
     if (!hd__tensor_arg(seed, y) || !hd__tensor_arg_or_none("grad", grad) || !hd__run_begin(&r)) {
         return hd__run_innermost ? false : hd__run_call_end(NULL, false);
     }
-    /* Warnings need these afterwards, and a hook may free y. */
+    /* Warnings read the loss's node after the run, and a hook may free y. */
     hd__node *loss = hd__event_advised() ? hd__node_retain(y->attachment) : NULL;
     const char *made_by = y->made_by;
     const double value = loss && y->numel == 1 ? hd__tensor_float_at(y, y->offset) : 0;

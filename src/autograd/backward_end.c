@@ -19,7 +19,9 @@ typedef hd__run run;
 static HD__TLS struct {
     hd_backward_end f; /* NULL if none is registered */
     void *user;
-    run *at; /* the run that ends, while f is called for it; else NULL */
+    /* the run that ends, while f is called for it; NULL if no run ends or hd_backward failed before
+     * its run began */
+    run *at;
 } end;
 
 bool hd_on_backward_end(hd_backward_end f, void *user)

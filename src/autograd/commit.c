@@ -29,8 +29,9 @@ bool hd__run_commit_output(hd__run *r, hd__node *n, int k, bool leaf)
 
 /* ---------------------------------------------------------------- the end of a run */
 
-/* True if `value` keeps its elements while the commits are applied one by one: it shares no memory
- * with a .grad that is written, except element by element with `grad`, its own. */
+/* True if no commit of r changes the elements of `value` before they are added to `grad`, because
+ * no written .grad shares their memory. Only `grad` itself may, if each element has the same
+ * address. */
 static bool stays_the_same(const hd__run *r, const hd_tensor *value, const hd_tensor *grad)
 {
     bool stays = true;
@@ -44,9 +45,9 @@ static bool stays_the_same(const hd__run *r, const hd_tensor *value, const hd_te
     return stays;
 }
 
-/* Does the part of a commit that may fail. If the .grad cannot be added to in place, computes the
- * sum that will replace it: a tensor that the user passed to hd_set_grad must not change, and an
- * expanded one cannot be added to. */
+/* Does the part of commit c that may fail. Two kinds of .grad cannot be added to in place: a tensor
+ * that the user passed to hd_set_grad, and an expanded one. For these, sets c->value to the sum
+ * that will replace the .grad. Returns false with an error if memory runs out. */
 static bool prepare_commit(hd__run *r, hd__run_commit *c)
 {
     const hd_tensor *grad = *c->slot;
@@ -55,7 +56,7 @@ static bool prepare_commit(hd__run *r, hd__run_commit *c)
         return hd__run_slot_set(&c->value, hd__loop_add(*c->slot, c->value));
     }
     if (!grad) {
-        hd__tensor_leave_base(c->value); /* a view's gradient is kept without a copy */
+        hd__tensor_leave_base(c->value); /* lets a value that is a view be stored without a copy */
     }
     bool as_it_is = grad ? stays_the_same(r, c->value, grad) : hd__tensor_held_once(c->value);
     return as_it_is || hd__run_slot_set(&c->value, hd__tensor_clone(c->value));
@@ -76,7 +77,7 @@ static void apply_commit(hd__run_commit *c)
 }
 
 /* True if g is contiguous and all its elements are 0. The program has then zeroed the gradient,
- * perhaps by an alias that it kept. */
+ * perhaps through another tensor in its memory. */
 static bool all_zero(const hd_tensor *g)
 {
     int64_t i = 0;
@@ -86,8 +87,8 @@ static bool all_zero(const hd_tensor *g)
     return i == g->numel;
 }
 
-/* Applies a commit to a leaf's .grad. Updates the leaf's hd__tensor_grad_use, by which src/diagnose
- * decides whether to warn of a gradient that is used twice. */
+/* Adds a commit's value to a leaf's .grad, and updates the leaf's hd__tensor_grad_use. From this,
+ * src/diagnose decides whether to warn of a gradient that is used twice. */
 HD__RARE static void apply_and_note(hd__run_commit *c)
 {
     hd__tensor_grad_use *use = hd__graph_leaf_use(c->n);

@@ -6,10 +6,11 @@
 #include "autograd/run.h"
 
 /* Collects the gradient of output k of n. If `leaf`, the run will write it to n's own .grad;
- * otherwise to the .grad that hd_retain_grad asked for. */
+ * otherwise to the .grad of output k, for which the user called hd_retain_grad. Returns false with
+ * an error if memory runs out. */
 bool hd__run_commit_output(hd__run *r, hd__node *n, int k, bool leaf);
-/* If `ok`, writes all collected gradients, or none if something fails now. Returns false if ok is
- * false or something has failed. */
+/* If `ok`, writes all collected gradients, or none if something fails now. Then frees the
+ * collection. Returns false if ok is false, or with an error if something has failed. */
 bool hd__run_end_commits(hd__run *r, bool ok);
 
 #endif

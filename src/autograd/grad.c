@@ -39,11 +39,11 @@ static bool make_leaf(hd_tensor *x)
 }
 
 /* True if x is a leaf. Unlike hd_is_leaf, never fails. If x is a view that can no longer be used,
- * its old node decides. */
+ * its last node decides. */
 static bool leaf_now(const hd_tensor *x)
 {
     bool lost = x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW);
-    /* such a view is not a leaf: its next use gives it an AsStrided node */
+    /* a stale view is not a leaf, because its next use gives it an AsStrided node */
     bool part = hd__graph_stale_in_graph(x) && !lost;
     return !part && (!hd__graph_attached_grad(x) || hd__graph_leaf_node(x));
 }
@@ -103,7 +103,8 @@ bool hd_is_parameter(const hd_tensor *x)
 
 /* ---------------------------------------------------------------- .grad */
 
-/* Returns hd__graph_extra_of(x). Makes it first if there is none. */
+/* Returns hd__graph_extra_of(x), the struct with x's hooks. Makes it first if there is none. NULL
+ * with an error on failure. */
 static hd__node_out_extra *extra_of(hd_tensor *x)
 {
     if (!hd__graph_refresh_view(x) || (!x->attachment && !make_leaf(x))) {
@@ -117,8 +118,8 @@ static hd__node_out_extra *extra_of(hd_tensor *x)
     return *extra;
 }
 
-/* Returns the struct with the .grad of x, which is not a leaf. Makes it first if there is none. If
- * that fails, x is unchanged. */
+/* Returns the struct with the .grad of x, which is not a leaf. Makes it first if there is none. On
+ * failure, returns NULL with an error, and x is unchanged. */
 static hd__node_own_grad *own_grad_of(hd_tensor *x)
 {
     bool has = hd__graph_own_grad_in(x);

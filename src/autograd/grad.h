@@ -12,8 +12,8 @@ static inline hd__node *hd__graph_leaf_node(const hd_tensor *x)
     return n && n->op == &hd__graph_leaf_op ? n : NULL;
 }
 
-/* Returns the notes of a leaf node on how its .grad was written and used. The warnings of
- * src/diagnose read them. */
+/* Returns the struct in which a leaf node records how its .grad was written and used. The warnings
+ * of src/diagnose read it. */
 static inline hd__tensor_grad_use *hd__graph_leaf_use(hd__node *leaf)
 {
     return leaf->params;
@@ -61,16 +61,18 @@ static inline bool hd__graph_stale_in_graph(const hd_tensor *x)
  * through it to its base. */
 static inline bool hd__graph_requires_grad(const hd_tensor *x)
 {
-    /* Staleness first: while x is stale, another thread may be giving it a new node. */
+    /* Asks first whether x is stale. If it is, another thread may be replacing its node now, so the
+     * node must not be read. */
     return hd__graph_stale_in_graph(x) || hd__graph_attached_grad(x) ||
            (x->base && hd__graph_attached_grad(x->base));
 }
 
-/* True if x requires grad; otherwise fails with HD_GRAD. */
+/* Returns true if x requires grad, and false with HD_GRAD otherwise. */
 bool hd__graph_grad_required(const hd_tensor *x);
 
-/* Does the part of x.grad = g that may fail: makes a place for x's .grad, and sets *held to an
- * alias of g, which the caller holds. *held stays NULL for HD_NONE. */
+/* Does the part of x.grad = g that may fail. Makes a place for x's .grad, and sets *held to an
+ * alias of g, which the caller stores or releases. *held stays NULL for HD_NONE. Returns false with
+ * an error on failure. */
 bool hd__graph_hold_grad(hd_tensor *x, hd_tensor *g, hd_tensor **held);
 
 #endif

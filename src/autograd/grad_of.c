@@ -32,8 +32,8 @@ static bool is_captured(const run *r, const hd__node *n)
     return is;
 }
 
-/* True if n is captured or has an input on a path. Leaves are not marked, so a leaf counts if it is
- * captured. */
+/* True if n is captured, or if one of its inputs is marked or a captured leaf. Leaves are never
+ * marked. */
 static bool on_path(const run *r, const hd__node *n)
 {
     bool on = is_captured(r, n);
@@ -46,7 +46,7 @@ static bool on_path(const run *r, const hd__node *n)
 }
 
 /* Sets r->mark, and marks all nodes from which a captured output can be reached. Only these will
- * run. */
+ * run. Returns false with an error if memory runs out. */
 static bool mark_paths(run *r, const hd_list *outputs)
 {
     hd__node **order = NULL;
@@ -54,7 +54,7 @@ static bool mark_paths(run *r, const hd_list *outputs)
     uint64_t seen = hd__run_marks();
     bool ok = hd__run_reach(r, outputs->len, outputs->items, seen, &order, &n);
     r->mark = seen + 1;
-    /* the oldest first, so that a node's inputs are marked before it */
+    /* begins with the oldest node, so that a node's inputs are marked before the node */
     for (int64_t i = n - 1; ok && i >= 0; i--) {
         order[i]->mark = on_path(r, order[i]) ? r->mark : seen;
     }
@@ -100,7 +100,8 @@ static bool seed_all(run *r, const hd_list *outputs, const hd_list *grads)
     return true;
 }
 
-/* Sets values[i] to an alias of the gradient captured for input i. */
+/* Sets values[i] to an alias of the gradient captured for input i. If there is none, sets it to
+ * HD_NONE or, without allow_unused, returns false with HD_GRAD. */
 static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor **values)
 {
     for (int64_t i = 0; i < r->n_captures; i++) {
@@ -123,7 +124,8 @@ static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor *
     return true;
 }
 
-/* Returns the captured gradients as a list in the innermost scope, one for each input. */
+/* Returns a list, in the innermost scope, with the captured gradient of each input. Returns NULL
+ * with an error on failure. */
 static hd_list *captured(run *r, const hd_list *inputs, bool allow_unused)
 {
     hd_tensor **values = hd__mem_alloc_zeroed((size_t)inputs->len * sizeof *values);

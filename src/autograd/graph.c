@@ -60,8 +60,8 @@ static void leaf_taken_over(hd_tensor *x, hd_tensor *grad)
 const hd__tensor_attachment_ops hd__graph_attachment = {release_attachment, describe_node,
                                                         grad_use_in, in_run, leaf_taken_over};
 
-/* Returns n's name. The text of a user's op lives in the innermost scope; NULL if memory for it
- * runs out. */
+/* Returns n's name. If n is the node of a user's op, the text lives in the innermost scope; returns
+ * NULL with an error if memory for it runs out. */
 static const char *name_of(const hd__node *n)
 {
     if (n->op != &hd__graph_user_op) {

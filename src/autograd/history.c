@@ -70,8 +70,9 @@ static geometry geometry_of(const hd_tensor *x)
     return g;
 }
 
-/* Returns a new tensor with g's sizes and strides, and undefined elements. It has the same gaps
- * between elements as g; a base has gaps if it is a detached slice. */
+/* Returns a new tensor with g's sizes and strides, and undefined elements; NULL with an error if
+ * memory runs out. Like g, it may have gaps between elements: a base has gaps if it is a detached
+ * slice. */
 static hd_tensor *empty_in(const geometry *g, int dtype)
 {
     int64_t reach = 1;
@@ -82,7 +83,8 @@ static hd_tensor *empty_in(const geometry *g, int dtype)
     return block ? hd__tensor_alias(block, g->ndim, g->sizes, g->strides, 0) : NULL;
 }
 
-/* Returns the part of `whole` at view's place. `whole` is laid out as base. */
+/* Returns a view of `whole` with the elements that `view` has in `base`. `whole` has the sizes and
+ * strides of `base`. NULL with an error if memory runs out. */
 static hd_tensor *part_in(const hd_tensor *whole, const geometry *base, const geometry *view)
 {
     return hd__tensor_alias(whole, view->ndim, view->sizes, view->strides,
@@ -91,7 +93,7 @@ static hd_tensor *part_in(const hd_tensor *whole, const geometry *base, const ge
 
 /* ---------------------------------------------------------------- taking a view */
 
-/* Makes y a view of x. */
+/* Makes y, an alias of x, a view: of x's base if x is a view itself, and of x otherwise. */
 static void set_base(hd_tensor *y, hd_tensor *x)
 {
     y->base = hd__tensor_hold(x->base ? x->base : x);
@@ -125,7 +127,8 @@ bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd
 
 /* ---------------------------------------------------------------- a new node for a tensor */
 
-/* Allocates what replace_node needs for the .grad of x, so that replace_node cannot fail. */
+/* Allocates what node `to` needs to keep the .grad of x, if x has one, so that replace_node cannot
+ * fail. Returns false with an error if memory runs out. */
 static bool retain_room(const hd_tensor *x, hd__node *to)
 {
     if (!hd__graph_own_grad_in(x)) {
@@ -135,7 +138,8 @@ static bool retain_room(const hd_tensor *x, hd__node *to)
     return to->outs[0].extra;
 }
 
-/* Makes x the output of node `to`, at the present version of its storage. */
+/* Makes x the output of node `to`, moves the .grad of x there, and sets x's view_version to the
+ * storage's version. */
 static void replace_node(hd_tensor *x, hd__node *to)
 {
     if (hd__graph_own_grad_in(x)) {
@@ -148,8 +152,8 @@ static void replace_node(hd_tensor *x, hd__node *to)
 
 /* ---------------------------------------------------------------- views of a changed base */
 
-/* y is x at the view's place:  dx = dy there, and 0 elsewhere. If an expanded dim repeats an
- * element, its gradients are summed. */
+/* y is a view of x: dx = dy at the elements of the view, and 0 elsewhere. If an expanded dim of y
+ * repeats an element, dx has the sum of its gradients. */
 static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const places *at = hd__node_params(n);
@@ -169,8 +173,9 @@ static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
 
 const hd__op hd__graph_as_strided_op = HD__OP("AsStridedBackward0", as_strided_backward);
 
-/* Returns a node AsStrided for view x, whose base is this output of node `base`. `base` is NULL if
- * x's base is a leaf that no longer requires grad. */
+/* Returns a new node AsStrided for view x. Its edge leads to this output of node `base`, the node
+ * of x's base. `base` is NULL if x's base is a leaf that no longer requires grad. NULL with an
+ * error if memory runs out. */
 static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
 {
     const places at = {geometry_of(x->base), geometry_of(x)};
@@ -184,15 +189,16 @@ static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
     return n;
 }
 
-/* Returns the words, for a message, that say why view x cannot get a new node. */
+/* Returns words for a message that say what kind of view x is, and so why it cannot get a new
+ * node. */
 static const char *kind_of_view(const hd_tensor *x)
 {
     return x->flags & HD__F_MULTI_VIEW ? "an output of split, chunk or unbind"
                                        : "a view taken while grad mode was off";
 }
 
-/* Fails with HD_GRAD unless view x still lies in its base's memory. hd_module_to moves parameters
- * to new memory. */
+/* Returns false with HD_GRAD if view x no longer lies in its base's memory, because hd_module_to
+ * has moved the base, a parameter, to new memory. */
 static bool in_base(const hd_tensor *x)
 {
     return x->storage == x->base->storage ||
@@ -230,7 +236,7 @@ bool hd__graph_refresh_view(const hd_tensor *x)
         replace_node((hd_tensor *)(uintptr_t)x, n);
     }
     pthread_mutex_unlock(&lock);
-    hd__node_release(old); /* without the lock: it may free a long chain */
+    hd__node_release(old); /* after the lock is released, because this may free many nodes */
     hd__node_release(n);
     return ok;
 }
@@ -291,8 +297,8 @@ bool hd__graph_inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
     return no_grad_leaf("x", x) && (!x->base || in_base(x));
 }
 
-/* Fails with HD_GRAD unless hd_data_mut, hd_set or hd_copy_from may write to x. These functions
- * belong to src/tensor, which does not know autograd. */
+/* Returns false with an error if hd_data_mut, hd_set or hd_copy_from must not write to x. They call
+ * this through a pointer, because src/tensor does not know autograd. */
 static bool write_ok(const char *arg, hd_tensor *x)
 {
     return hd__graph_not_lent(arg, x) && (!hd__record_grad_mode_on || no_grad_leaf(arg, x));
@@ -305,8 +311,9 @@ __attribute__((constructor)) static void install(void)
 
 /* ---------------------------------------------------------------- a change in place */
 
-/* dx[0] = dy, in which the view's part is replaced by the gradient from the inner node; HD_NONE if
- * the base needs none. dx[1], dx[2], ... are the inner node's other gradients. */
+/* dx[0] is the gradient of the base: a copy of dy in which the elements of the view are replaced by
+ * the inner node's gradient for its input 0. It is HD_NONE if the base needs no gradient. dx[1],
+ * dx[2], ... are the inner node's gradients for its other inputs. */
 static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const places *at = hd__node_params(n);
@@ -321,7 +328,7 @@ static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         return;
     }
     n->inner->op->backward(n->inner, &dpart, dx);
-    if (dx[0] && !hd__tensor_is_none(dx[0])) { /* NULL: failed; HD_NONE: the base needs none */
+    if (dx[0] && !hd__tensor_is_none(dx[0])) { /* NULL if the inner node's backward failed */
         hd__tensor_copy(part, dx[0]);
         dx[0] = whole;
     }
@@ -329,8 +336,9 @@ static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op slices_op = {.name = "CopySlices", .backward = slices_backward, .once = true};
 
-/* Returns a node CopySlices for the base of view x, around the op's own node `inner`. Turns inner's
- * edge to the view into an edge to the base. */
+/* Returns a node CopySlices for the base of view x, around the op's own node `inner`. Changes
+ * inner's edge 0, which leads to the view's node, into an edge to the base's node. Returns NULL
+ * with an error if memory runs out. */
 static hd__node *slices_node(const hd_tensor *x, hd__node *inner)
 {
     const hd_tensor *base = x->base;

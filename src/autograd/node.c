@@ -1,8 +1,8 @@
 /* node.c - makes, shares and releases nodes of the graph.
  *
- * A node is one block of memory: the struct, then its edges, saved tensors, outputs and params. If
- * the last reference to a long chain goes, its nodes are freed one by one from a list, without
- * recursion. */
+ * A node is one block of memory: the struct, then its edges, saved tensors, outputs and params. A
+ * node that is freed may drop the last references to its inputs. These are freed from a list,
+ * without recursion, so a graph may have any depth. */
 #include "autograd/history.h"
 #include "autograd/node.h"
 #include "tensor/lifecycle.h"
@@ -30,8 +30,9 @@ void hd__node_stamp(hd__node *n)
     stamp(n);
 }
 
-/* Returns a node whose parts are all empty, so that it can be released at any time. Sets each field
- * by itself, because clearing the whole block would take longer than all other work for a node. */
+/* Returns a node without edges, saved tensors and outputs, which can be released at any time; NULL
+ * with an error if memory runs out. Sets each field by itself, because clearing the whole block
+ * would take longer than all other work for a node. */
 static inline hd__node *empty_node(const hd__op *op, int n_in, int n_saved, int n_out,
                                    size_t params_size)
 {
@@ -191,7 +192,8 @@ static void free_extra(hd__node_out_extra *e)
     hd_free(e);
 }
 
-/* Drops one reference to n. If it was the last one, puts n on the list. */
+/* Drops one reference to n, which may be NULL. If it was the last one, puts n on the list of nodes
+ * to be freed. */
 static void give_up(hd__node *n, hd__node **list)
 {
     if (n && hd__refs_down(&n->refs)) {

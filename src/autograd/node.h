@@ -13,7 +13,7 @@
  * then still owns everything that the params own. */
 hd__node *hd__node_new(const hd__op *op, const hd__record_args *args, int n_out,
                        hd_tensor *const *ys, const hd__tensor_storage *changing);
-void hd__node_stamp(hd__node *n);   /* sets seq from the edges */
+void hd__node_stamp(hd__node *n);   /* sets n->seq, after the caller has set the edges */
 void hd__node_release(hd__node *n); /* n may be NULL; does not recurse */
 /* Frees n's saved tensors, and marks n so that a second backward fails. */
 void hd__node_free_saved(hd__node *n);
@@ -53,15 +53,19 @@ static inline void hd__node_attach(hd_tensor *x, hd__node *n, uint32_t output)
 
 /* ---------------------------------------------------------------- in messages */
 
-/* Returns "MulBackward0"; for a user's op Exp "ExpBackward", written into text. */
+/* Returns n's name, such as "MulBackward0". For a user's op Exp, writes "ExpBackward" into text and
+ * returns text. */
 const char *hd__node_name(const hd__node *n, char text[64]);
-/* Returns text, with "hd_log" or, if `in` is not NULL, "hd_log in GPT.blocks.0". */
+/* Writes into text the call `by`, such as "hd_log", or, if module `in` is not NULL, both: "hd_log
+ * in GPT.blocks.0". Returns text. */
 const char *hd__node_call_text(const char *by, const char *in, char text[200]);
-/* Returns text, with the end of the message about a saved tensor of n whose storage s was changed:
- * in debug mode "; hd_exp saved it, and hd_mul_ changed it", else how to see these calls. */
+/* Writes into text the end of the message about a saved tensor of n whose storage s was changed. In
+ * debug mode it names the calls: "; hd_exp saved it, and hd_mul_ changed it". Otherwise it says how
+ * to see them. Returns text. */
 const char *hd__node_places(const hd__node *n, const hd__tensor_storage *s, char text[500]);
 
-/* Fails with HD_INDEX unless 0 <= i < n. The message calls the item `what`, such as "input". */
+/* Returns false with HD_INDEX unless 0 <= i < n. `what` is the name of the items for the message,
+ * such as "input". */
 bool hd__node_index_ok(const char *what, int i, int n);
 
 #endif

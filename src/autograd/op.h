@@ -24,12 +24,13 @@ typedef struct hd__op {
     const char *name; /* "MulBackward0" */
     void (*backward)(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
     void (*free)(hd__node *n); /* frees memory that the params own; NULL if they own none */
-    /* a second backward is an error although the op saves no tensor, because PyTorch's op saves
-     * one */
+    /* true: a second backward is an error although the op saves no tensor, because PyTorch's op
+     * saves one */
     bool once;
-    bool fills; /* infinities in the result may be on purpose: debug mode ignores them */
-    bool parts; /* dy[k] is NULL, not zeros, for an output that no gradient reached */
-    /* tells apart ops that share a backward function; mostly the number of a loop (HDK_...) */
+    /* true: debug mode ignores infinities in the result, because they may be on purpose */
+    bool fills;
+    bool parts; /* true: dy[k] is NULL, not zeros, for an output that no gradient reached */
+    /* distinguishes ops that share a backward function; mostly the number of a loop (HDK_...) */
     int kind;
 } hd__op;
 
@@ -50,7 +51,7 @@ typedef struct hd__edge {
 typedef struct hd__node_saved {
     /* a detached alias, held; HD_NONE if backward does not need it, or after it was freed */
     hd_tensor *t;
-    _Alignas(8) uint32_t version; /* its storage's version when it was saved */
+    _Alignas(8) uint32_t version; /* the version of t's storage when t was saved */
 } hd__node_saved;
 
 typedef struct hd__node_out_meta { /* one output: its shape, and its gradient during a run */
@@ -60,7 +61,7 @@ typedef struct hd__node_out_meta { /* one output: its shape, and its gradient du
     struct hd__node_out_extra *extra; /* hooks, and the .grad of a non-leaf; or NULL */
 } hd__node_out_meta;
 
-enum { HD__ENDED = 1, HD__ENDED_LOSS = 2 }; /* values of a node's `ended` */
+enum { HD__ENDED = 1, HD__ENDED_LOSS = 2 }; /* values of hd__node's field `ended` */
 
 struct hd_ctx {
     _Alignas(16) atomic_int refs;
@@ -69,17 +70,21 @@ struct hd_ctx {
     /* the depth (run.h) of the run in whose heap it waits, or which runs it now; else 0 */
     uint8_t queued;
     bool requires_grad; /* leaf node only; false after hd_requires_grad_(x, false) */
-    bool saved_apart;   /* user's op only: `saved` is a block of its own */
-    bool failed;        /* user's op only: its last backward failed */
+    /* user's op only: `saved` is a separate block of memory, which release frees */
+    bool saved_apart;
+    bool failed; /* user's op only: its last backward failed */
     /* leaf node only: grad came from hd_set_grad, so backward must not write to it */
     bool grad_given;
-    /* HD__ENDED after a backward without retain_graph, HD__ENDED_LOSS if it began here; else 0 */
+    /* after a backward without retain_graph: HD__ENDED_LOSS if it began at this node, HD__ENDED
+     * otherwise; before it: 0 */
     atomic_uchar ended;
     const hd__op *op;
-    uint64_t seq;  /* larger than those of its inputs and of the thread's previous node */
+    /* the order of creation: larger than the seq of each input and of the thread's previous node */
+    uint64_t seq;
     uint64_t mark; /* the last mark that a run set here (hd__run_marks); 0 if none did */
     int32_t n_in, n_saved, n_out;
-    /* leaf node only: the edges to it that the run has not handled yet (backward_end.c) */
+    /* leaf node only: the number of edges to it that the run has not handled yet
+     * (backward_end.c) */
     int32_t outstanding;
     hd__edge *edges;         /* n_in elements */
     hd__node_saved *saved;   /* n_saved elements */
@@ -88,7 +93,8 @@ struct hd_ctx {
     hd_tensor *grad;         /* leaf node only: .grad, held; or NULL */
     struct hd_ctx *inner;    /* CopySlices only: the node of the op that changed the view */
     struct hd_ctx *next;     /* next node in the list that hd__node_release frees */
-    /* in debug mode, a trace or a profile: the call and the module that recorded it; else NULL */
+    /* the call and the module that recorded the node; NULL without debug mode, a trace or a
+     * profile */
     const char *made_by, *made_in;
 };
 
@@ -99,8 +105,8 @@ typedef struct hd__node_hook {
     struct hd__node_hook *next;
 } hd__node_hook;
 
-/* The .grad of a tensor that is not a leaf. A change in place moves it to the tensor's new node. A
- * run that has a gradient for it holds it, too. */
+/* The .grad of a tensor that is not a leaf. A change in place moves it to the tensor's new node. It
+ * is reference counted, because a run that has a gradient for it holds it, too. */
 typedef struct hd__node_own_grad {
     atomic_int refs;
     bool retain_grad; /* hd_retain_grad was called */
@@ -132,8 +138,9 @@ typedef struct hd__record_args {
     int n_saved;
     /* the tensors that backward reads, never the result y; HD_NONE for one that it does not need */
     hd_tensor *const *saved;
-    bool save_y; /* saves the result y as well, after the others */
-    /* in-place op: backward needs the old x, so it fails if x itself is saved */
+    bool save_y; /* true: saves the result y as well, after the tensors of `saved` */
+    /* in-place op only: backward needs x's elements from before the change, so it fails if x itself
+     * is in `saved` */
     bool saved_is_old;
     const void *params; /* the op's own arguments, to be copied into the node */
     size_t params_size;
@@ -165,8 +172,8 @@ static inline const void *hd__node_params(const hd__node *n)
     return n->params;
 }
 
-/* True if any input needs a gradient. A view that was taken while grad mode was off needs none,
- * although hd_requires_grad is true for it. */
+/* True if any input of n needs a gradient. An input that is a view taken while grad mode was off
+ * needs none, although hd_requires_grad is true for it. */
 static inline bool hd__node_any_edge(const hd__node *n)
 {
     bool any = false;
@@ -176,7 +183,7 @@ static inline bool hd__node_any_edge(const hd__node *n)
     return any;
 }
 
-/* Returns the shape and dtype of input i. Call it only if hd__node_needs(n, i). */
+/* Returns the shape and dtype of input i. The caller has checked hd__node_needs(n, i). */
 static inline const hd__node_out_meta *hd__node_input_meta(const hd__node *n, int i)
 {
     return &n->edges[i].node->outs[n->edges[i].output];

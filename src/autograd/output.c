@@ -8,8 +8,8 @@
 
 /* ---------------------------------------------------------------- hooks */
 
-/* Returns the first hook whose id is larger, or NULL. Ids grow along the list, so a hook may remove
- * itself or any other hook. */
+/* Returns the first hook in the list whose id is larger than `id`, or NULL. The ids increase along
+ * the list. Going by ids lets a hook remove itself or any other hook. */
 static hd__node_hook *hook_after(const hd__node_out_extra *extra, int64_t id)
 {
     hd__node_hook *h = extra->hooks;
@@ -19,8 +19,9 @@ static hd__node_hook *hook_after(const hd__node_out_extra *extra, int64_t id)
     return h;
 }
 
-/* Calls hook h with an alias of the gradient *sum, and sets *sum to the hook's result, if any. The
- * call may free both h and the alias. */
+/* Calls hook h with an alias of the gradient *sum, and sets *sum to the hook's result, unless it is
+ * HD_NONE. The call may free h and the alias. Returns false with an error if h fails or its result
+ * does not fit. */
 static bool call_hook(const hd__node *n, hd_tensor **sum, const hd__node_hook *h)
 {
     hd_tensor *p = *sum;
@@ -78,8 +79,9 @@ HD__RARE hd_tensor **hd__run_wanted_sum(const hd__run *r, hd__node *n, uint32_t 
     return n->mark == r->mark ? &n->outs[output].pending : NULL;
 }
 
-/* Stores the gradient *at of output k in each of its captures: a caller of hd_grad_of may request
- * one gradient several times. For a leaf, *at is the value of the first capture itself. */
+/* Stores *at, the gradient of n's output k, in each capture of this output. There are several if
+ * the caller of hd_grad_of requested the gradient several times. For a leaf, `at` already points to
+ * the first capture's value. */
 static void capture(hd__run *r, const hd__node *n, int k, hd_tensor *const *at)
 {
     hd__run_capture *c = hd__run_captured(r, n, (uint32_t)k), *end = r->captures + r->n_captures;

@@ -12,12 +12,13 @@ static inline bool hd__run_left_alone(const hd__run *r, const hd__node *n)
     return HD__UNLIKELY(r->mark) && n->op == &hd__graph_leaf_op;
 }
 
-/* For a run of hd_grad_of. Returns the address of the sum of the gradients for this output of n, or
- * NULL if no requested gradient depends on that output. */
+/* For a run of hd_grad_of. Returns the address at which the gradients of this output of n are
+ * summed, or NULL if no requested gradient depends on the output. */
 HD__RARE hd_tensor **hd__run_wanted_sum(const hd__run *r, hd__node *n, uint32_t output);
 
 /* Called when all gradients for output k of n have arrived. Runs the hooks of the output, and
- * stores the gradient in captures and commits. False if something fails. */
+ * stores the gradient in captures and commits. Returns false with an error if a hook fails or
+ * memory runs out. */
 bool hd__run_finish_output(hd__run *r, hd__node *n, int k);
 
 /* Closes scope, unless it is NULL or the user's code has closed it already. */

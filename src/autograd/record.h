@@ -9,13 +9,13 @@
  * is off, if no input requires grad, or if y is not of a float dtype. Returns NULL if y is NULL or
  * hd__node_new fails. The caller has checked the inputs before it computed y. */
 hd_tensor *hd__record(const hd__op *op, hd_tensor *y, const hd__record_args *args);
-/* hd__record with the fields of args as arguments: HD__RECORD(&op, y, HD__IN(1, &x), HD__SAVES(2,
- * saved), HD__PARAMS(p)) */
+/* Calls hd__record with an hd__record_args that has the given fields: HD__RECORD(&op, y, HD__IN(1,
+ * &x), HD__SAVES(2, saved), HD__PARAMS(p)) */
 #define HD__RECORD(op, y, ...) hd__record(op, y, &(hd__record_args){__VA_ARGS__})
 
 /* Records ys[0] to ys[n_out - 1] as the outputs of one node. Records nothing if grad mode is off or
  * no input requires grad. An output that is not of a float dtype stays out of the graph. No ys[k]
- * may be NULL. False if hd__node_new fails. */
+ * may be NULL. Returns false with an error if hd__node_new fails. */
 bool hd__record_multi(const hd__op *op, int n_out, hd_tensor *const *ys,
                       const hd__record_args *args);
 
@@ -31,8 +31,9 @@ static inline hd_tensor *hd__record_save_if(bool needed, hd_tensor *x)
 
 extern HD__TLS bool hd__record_grad_mode_on; /* this thread's grad mode */
 
-/* Reports y to a trace or profile if it is not NULL, and returns y. For functions that record
- * nothing (op NULL), or that record before they compute. */
+/* Reports y, the result of op, to a trace or profile, unless y is NULL. Returns y. For functions
+ * that record nothing (op is NULL), or that record before they compute; hd__record reports other
+ * results. */
 static inline hd_tensor *hd__record_told(const hd__op *op, hd_tensor *y, int n_in,
                                          hd_tensor *const *in)
 {

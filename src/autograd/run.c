@@ -58,7 +58,8 @@ bool hd__run_set_aside(run *r, hd__node *n, bool mark_only)
     return true;
 }
 
-/* Begins with the last entry: if a leaf has two entries, the first one has the older value. */
+/* Goes from the last entry to the first. If a node has two entries, the first one has the older
+ * value, and so it is written last. */
 void hd__run_put_back(run *r)
 {
     while (r->n_asides) {
@@ -82,8 +83,9 @@ uint64_t hd__run_marks(void)
     return atomic_fetch_add(&last_mark, 2) + 1;
 }
 
-/* Marks n and puts it on the heap, unless it is NULL, a leaf, or marked already. If r->counted is
- * set, counts one more edge to a leaf. */
+/* Marks n and puts it on the heap, unless n is NULL, a leaf, or marked already. If n is a leaf and
+ * r->counted is set, marks n and counts one more edge to it. Returns false with an error if memory
+ * runs out. */
 static bool queue_once(run *r, hd__node *n, uint64_t mark)
 {
     bool leaf = n && n->op == &hd__graph_leaf_op;
@@ -120,7 +122,7 @@ bool hd__run_reach(run *r, int64_t n_outputs, hd_tensor *const *outputs, uint64_
         if (ok) {
             (*order)[(*n)++] = each;
         }
-        hd__node_release(each); /* the outputs hold the graph */
+        hd__node_release(each); /* it lives on, because the outputs hold the graph */
     }
     return ok;
 }

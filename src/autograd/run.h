@@ -19,7 +19,8 @@ typedef struct hd__run_commit { /* at the end of the run, `value` is added to a 
     hd_tensor **slot, *value; /* value is held */
     bool *given;              /* the flag beside *slot: it came from hd_set_grad */
     bool in_place;            /* value is added to *slot in place; otherwise it replaces *slot */
-    bool gives;               /* value came from hd_set_backward_grad */
+    /* value came from hd_set_backward_grad, so *given is set to true when it is written */
+    bool gives;
 } hd__run_commit;
 
 /* A gradient that hd_grad_of returns: the sum at one output of a node. A leaf's gradients are
@@ -33,14 +34,14 @@ typedef struct hd__run_capture {
 typedef struct hd__run_aside { /* fields of a node that an inner run puts back when it ends */
     hd__node *n;               /* retained */
     hd_tensor *pending;        /* the outer run's sum at a leaf, held; else NULL */
-    uint8_t queued;            /* 0 if only the mark is put back */
+    uint8_t queued;            /* the outer run's depth; 0 if only `mark` is put back */
     uint64_t mark;
 } hd__run_aside;
 
 typedef struct hd__run {
     const char *seed;  /* the name, for messages, of the argument that the run starts from */
     uint8_t depth;     /* 1; in a run inside another one, the depth of that run + 1 */
-    bool retain_graph; /* saved tensors are kept for another run */
+    bool retain_graph; /* true: the nodes keep their saved tensors for another run */
     bool accumulate;   /* true in hd_backward, which writes .grad; false in hd_grad_of */
     hd__node **heap;   /* the nodes that wait to run, retained; the youngest first */
     int64_t len, cap;
@@ -48,9 +49,11 @@ typedef struct hd__run {
     int64_t n_commits, cap_commits;
     hd__run_capture *captures; /* sorted by node and output; hd_grad_of owns them */
     int64_t n_captures;
-    /* hd_grad_of: the mark of nodes on paths to captures, which alone run; else 0 */
+    /* in hd_grad_of: the mark of the nodes on paths to captures; only these run. In hd_backward:
+     * 0 */
     uint64_t mark;
-    uint64_t counted; /* the mark of leaves whose edges are counted (backward_end.c); else 0 */
+    /* the mark of leaves whose edges are counted (backward_end.c); 0 if they are not counted */
+    uint64_t counted;
     hd__run_aside *asides;
     int64_t n_asides, cap_asides;
     struct hd__run *outer; /* the run inside which this one runs, or NULL */
@@ -60,35 +63,41 @@ typedef struct hd__run {
 /* The innermost run of this thread, or NULL. */
 extern HD__TLS hd__run *hd__run_innermost;
 
-/* Puts n on the heap and retains it. */
+/* Puts n on the heap and retains it. Returns false with an error if memory runs out. */
 bool hd__run_push(hd__run *r, hd__node *n);
-/* Takes the youngest node from the heap; the caller releases it. */
+/* Takes the youngest node from the heap, which is not empty, and returns it. The caller releases
+ * it. */
 hd__node *hd__run_pop(hd__run *r);
 
 /* Returns the first of two numbers, m and m + 1, that no run has used as marks before. */
 uint64_t hd__run_marks(void);
 /* Writes all nodes, except leaves, that can be reached from the outputs to *order, the youngest
- * first, and their number to *n. Marks each; if r->counted is set, also marks the leaves and counts
- * their edges. *order is NULL before, and the caller frees it. */
+ * first, and their number to *n. Marks each. If r->counted is set, also marks the leaves and counts
+ * their edges. The caller sets *order to NULL and *n to 0 before, and frees *order. Returns false
+ * with an error on failure. */
 bool hd__run_reach(hd__run *r, int64_t n_outputs, hd_tensor *const *outputs, uint64_t mark,
                    hd__node ***order, int64_t *n);
 
-/* Stores n's mark until r ends. Without mark_only, moves n's pending sum and `queued` away, too. */
+/* Stores n's mark until r ends. If mark_only is false, also stores and clears the pending sum of
+ * n's output 0 and n's field `queued`. Returns false with an error if memory runs out. */
 bool hd__run_set_aside(hd__run *r, hd__node *n, bool mark_only);
 /* Puts back everything that hd__run_set_aside has stored. */
 void hd__run_put_back(hd__run *r);
 
-/* Returns the first capture of this output of n, or NULL if there is none. The others follow it. */
+/* Returns the first capture of this output of n, or NULL if there is none. Further captures of the
+ * same output follow it in r->captures. */
 hd__run_capture *hd__run_captured(const hd__run *r, const hd__node *n, uint32_t output);
 /* Sorts the captures, as hd__run_captured needs them. */
 void hd__run_sort_captures(hd__run *r);
 
-/* Appends a commit whose fields are zero, and returns it. */
+/* Appends a commit whose fields are zero to r's commits, and returns it; NULL with an error if
+ * memory runs out. */
 hd__run_commit *hd__run_add_commit(hd__run *r);
 
 /* ---------------------------------------------------------------- gradients on their way */
 
-/* Sets *slot to t, and holds t. If t is NULL, because its computation failed, returns false. */
+/* Sets *slot to t, which it holds. Returns false, and changes nothing, if t is NULL because its
+ * computation failed. */
 static inline bool hd__run_slot_set(hd_tensor **slot, hd_tensor *t)
 {
     if (t) {
@@ -99,9 +108,9 @@ static inline bool hd__run_slot_set(hd_tensor **slot, hd_tensor *t)
     return t;
 }
 
-/* Returns g, or an alias of g without its graph and without HD__F_LENT. The user's code may return
- * a recorded tensor, whose graph would live as long as the gradient, or the read-only gradient that
- * it was passed. */
+/* Returns g, which the user's code has returned, or an alias of g without its graph and without
+ * HD__F_LENT. The graph of a recorded tensor would live as long as the gradient, and g may be the
+ * read-only gradient that the user's code was passed. NULL with an error if memory runs out. */
 static inline hd_tensor *hd__run_detached_gradient(hd_tensor *g)
 {
     if (!g->attachment && !(g->flags & HD__F_LENT)) {

@@ -21,8 +21,8 @@
 
 HD__TLS const hd__graph_guest *hd__graph_guests;
 
-/* Writes words for g into text and returns text: "hook 3 of MulBackward0", "the backward of Exp" or
- * "the forward of Exp". */
+/* Writes a description of g into text, such as "hook 3 of MulBackward0", "the backward of Exp" or
+ * "the forward of Exp". Returns text. */
 static const char *name_guest(const hd__graph_guest *g, char text[200])
 {
     char name[64];

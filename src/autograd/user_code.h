@@ -30,23 +30,25 @@ extern HD__TLS const hd__graph_guest *hd__graph_guests;
 
 /* Begins g, right before the user's code runs. The caller has set n, hook, n_lent and lent. */
 void hd__graph_guest_enter(hd__graph_guest *g);
-/* Ends g, right after the user's code has run. If it has left a failure uncleared, or changed the
- * scopes, sets an error and returns false: the caller must not read the call's results. */
+/* Ends g, right after the user's code has run. Returns false with an error if the user's code left
+ * a failure uncleared or changed the scopes. The caller must then not read the call's results. */
 bool hd__graph_guest_left(hd__graph_guest *g);
 
-/* Returns a read-only alias of g for the user's code, in the innermost scope. */
+/* Returns a read-only alias of g for the user's code, in the innermost scope; NULL with an error if
+ * memory runs out. */
 hd_tensor *hd__graph_lend(const hd_tensor *g);
 
-/* Fails with HD_GRAD, and names the hook or op, unless the program may write to x: x was never
- * passed as a gradient, and shares no memory with one that is passed now. */
+/* Returns false with HD_GRAD if the program must not write to x: it was passed to the user's code
+ * as a gradient, or it shares memory with a gradient that is passed now. The message names the hook
+ * or op, and x as `arg`. */
 bool hd__graph_lent_fail(const char *arg, const hd_tensor *x);
 static inline bool hd__graph_not_lent(const char *arg, const hd_tensor *x)
 {
     return !HD__UNLIKELY(hd__graph_guests || x->flags & HD__F_LENT) || hd__graph_lent_fail(arg, x);
 }
 
-/* Returns false, for a call that failed. Sets a new error if the user's code has cleared the old
- * one. */
+/* Called when a function of the engine has failed. Always returns false. If the user's code has
+ * cleared the error, sets a new one. */
 bool hd__graph_failed(void);
 
 #endif

@@ -23,8 +23,8 @@ static user_call *call_of(const hd_ctx *ctx)
 
 /* ---------------------------------------------------------------- the node */
 
-/* Makes read-only aliases of the n gradients dy, and holds them until the user's backward has run.
- * Returns their number; less than n if memory runs out. */
+/* Sets lent[k] to a read-only alias of dy[k], for each k below n, and holds it. Returns the number
+ * of aliases, which is less than n if memory runs out. */
 static int lend_all(int n, hd_tensor *const *dy, hd_tensor **lent)
 {
     int k = 0;
@@ -34,7 +34,8 @@ static int lend_all(int n, hd_tensor *const *dy, hd_tensor **lent)
     return k;
 }
 
-/* Fails, and names a gradient in dx, if the user's backward has freed it. */
+/* If the user's backward has freed a gradient that it stored in dx, returns false with an error
+ * that names this gradient. */
 static bool none_freed(const hd__node *n, hd_tensor *const *dx)
 {
     for (int i = 0; i < n->n_in; i++) {
@@ -164,9 +165,10 @@ static bool shares_any(const hd_tensor *y, int n, hd_tensor *const *inputs)
     return any;
 }
 
-/* Checks the results, and replaces each by a new alias, so that a tensor that the user keeps stays
- * out of the graph. Copies a result that shares memory with an input: a change of one in place
- * would change the other, and the graph would not show it. */
+/* Replaces each result in a->y by a new alias, so that a tensor that the user's code has kept stays
+ * out of the graph. If a result shares memory with an input, replaces it by a copy. Otherwise a
+ * change of one in place would change the other, and the graph would not show it. Returns false
+ * with an error if a result is missing. */
 static bool results_ok(const application *a)
 {
     for (int k = 0; k < a->outputs; k++) {
@@ -201,7 +203,7 @@ static bool call_forward(const application *a, hd__node *n)
            results_ok(a);
 }
 
-/* Makes the results the outputs of n, if any input needs a gradient. */
+/* If any input needs a gradient, makes the results in a->y the outputs of n. */
 static void join_graph(const application *a, hd__node *n)
 {
     bool needed = hd__node_any_edge(n);
@@ -213,7 +215,8 @@ static void join_graph(const application *a, hd__node *n)
     }
 }
 
-/* Frees `user` if the call failed before it had a node; the node would free it later. */
+/* Frees `user` by op's own function. hd_apply calls this if it fails before it has made a node.
+ * Later, releasing the node frees `user`. */
 static void free_user(const hd_op *op, void *user)
 {
     if (op && op->size == sizeof(hd_op) && op->free) {

@@ -252,9 +252,8 @@ START_TEST(eos_token_ends_an_answer)
     o.eos_token_id[0] = 3;
     o.num_eos = HD_EOS_MOST;
     ck_assert(!hd_chat_ends(c, t, &o) && o.num_eos == HD_EOS_MOST);
-    ck_error(
-        HD_VALUE,
-        "hd_chat_ends: num_eos is 16, the most that there may be: eos_token, 2, cannot be added");
+    ck_error(HD_VALUE,
+             "hd_chat_ends: num_eos is 16, the largest number, so eos_token 2 cannot be added");
     o.eos_token_id[HD_EOS_MOST - 1] = 2;
     ck_assert(hd_chat_ends(c, t, &o) && o.num_eos == HD_EOS_MOST);
     o.num_eos = HD_EOS_MOST + 1;

@@ -252,17 +252,17 @@ START_TEST(entropy_errors)
              "hd_cross_entropy: x (2, 3, 4) and target (2,): expected a target of (2, 4), because "
              "dim 1 of x holds the classes");
     ck_assert_ptr_null(hd_cross_entropy(x, vec(HD_FLOAT32, 0, 1)));
-    ck_error(HD_DTYPE, "hd_cross_entropy: x of float32 and target of float32: expected a score of "
-                       "float32 or float64 for each class in x, and class numbers of int64 in "
-                       "target");
+    ck_error(HD_DTYPE, "hd_cross_entropy: x of float32 and target of float32: expected float32 or "
+                       "float64 in x, the scores of the classes, and int64 in target, the "
+                       "numbers of the classes");
     ck_assert_ptr_null(hd_cross_entropy(hd_ones(HD_INT64, 2, 3), INTS(0, 1)));
-    ck_error(HD_DTYPE, "hd_cross_entropy: x of int64 and target of int64: expected a score of "
-                       "float32 or float64 for each class in x, and class numbers of int64 in "
-                       "target");
+    ck_error(HD_DTYPE, "hd_cross_entropy: x of int64 and target of int64: expected float32 or "
+                       "float64 in x, the scores of the classes, and int64 in target, the "
+                       "numbers of the classes");
     ck_assert_ptr_null(hd_cross_entropy(INTS(0, 1), x));
-    ck_error(HD_DTYPE, "hd_cross_entropy: x of int64 and target of float32: expected a score of "
-                       "float32 or float64 for each class in x, and class numbers of int64 in "
-                       "target. Swap the two arguments");
+    ck_error(HD_DTYPE, "hd_cross_entropy: x of int64 and target of float32: expected float32 or "
+                       "float64 in x, the scores of the classes, and int64 in target, the "
+                       "numbers of the classes. Swap the two arguments");
     hd_tensor *scalar = hd_scalar_tensor(HD_FLOAT32, 1.0);
     ck_assert_ptr_null(hd_cross_entropy(scalar, INTS(0)));
     ck_error(HD_SHAPE, "hd_cross_entropy: x (): expected (c,), (n, c) or (n, c, d1, ...)");

@@ -198,9 +198,9 @@ START_TEST(nll_refuses)
     HD_SCOPE;
     hd_tensor *x = hd_ones(HD_FLOAT32, 2, 3), *t = hd_zeros(HD_INT64, 2);
     ck_assert_ptr_null(hd_nll_loss(t, x));
-    ck_error(HD_DTYPE, "hd_nll_loss: x of int64 and target of float32: expected a score of float32 "
-                       "or float64 for each class in x, and class numbers of int64 in target. Swap "
-                       "the two arguments");
+    ck_error(HD_DTYPE, "hd_nll_loss: x of int64 and target of float32: expected float32 or float64 "
+                       "in x, the scores of the classes, and int64 in target, the numbers of the "
+                       "classes. Swap the two arguments");
     ck_assert_ptr_null(hd_nll_loss(x, hd_full(HD_INT64, 3, 2)));
     ck_error(HD_INDEX,
              "hd_nll_loss: target 3 for 3 classes: expected 0 to 2, or ignore_index -100");

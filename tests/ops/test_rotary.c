@@ -67,16 +67,16 @@ START_TEST(what_tables_refuse)
     ck_assert(!cos && !sin)
     hd_rotary_options o = hd_rotary_defaults();
     refused(5, 3, HD_VALUE,
-            "head_dim 5, length 3: expected an even number, and a length of 0 or more");
+            "head_dim 5, length 3: expected an even head_dim, and a length of 0 or more");
     refused(4, -1, HD_VALUE,
-            "head_dim 4, length -1: expected an even number, and a length of 0 or more");
+            "head_dim 4, length -1: expected an even head_dim, and a length of 0 or more");
     o.theta = 0;
     refused(4, 3, HD_VALUE, "theta 0, factor 1: expected finite numbers above 0");
     o.theta = 10000;
     o.factor = 8;
     refused(4, 3, HD_VALUE,
-            "original_max_position_embeddings 0, factor 8: expected a length above 0, or 0 and a "
-            "factor of 1");
+            "original_max_position_embeddings 0, factor 8: expected a length of 0 or more, "
+            "and above 0 unless factor is 1");
     o.original_max_position_embeddings = 8192;
     o.high_freq_factor = 1;
     refused(4, 3, HD_VALUE, "low_freq_factor 1, high_freq_factor 1: expected 0 < low < high");

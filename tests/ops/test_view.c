@@ -331,11 +331,10 @@ START_TEST(splits_that_do_not_add_up)
     ck_assert_ptr_null(hd_chunk(x, 0, 0));
     ck_error(HD_VALUE, "hd_chunk: 0 chunks: expected 1 or more");
     ck_assert_ptr_null(hd_split_sizes_n(x, 2, (int64_t[]){1, 1}, 1));
-    ck_error(HD_SHAPE, "hd_split_sizes: dim 1 of (2, 3): expected sizes of 0 or more whose sum is "
-                       "3");
+    ck_error(HD_SHAPE,
+             "hd_split_sizes: 2 sizes with the sum 2 for dim 1 of (2, 3): expected the sum 3");
     ck_assert_ptr_null(hd_split_sizes_n(x, 2, (int64_t[]){4, -1}, 1));
-    ck_assert_int_eq(hd_error_code(), HD_SHAPE);
-    hd_error_clear();
+    ck_error(HD_SHAPE, "hd_split_sizes: sizes[1] -1: expected 0 or more");
     ck_assert_ptr_null(hd_split_sizes_n(x, 2, (int64_t[]){INT64_MAX, INT64_MAX}, 1));
     ck_assert_int_eq(hd_error_code(), HD_SHAPE);
     hd_error_clear();

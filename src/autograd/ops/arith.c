@@ -13,8 +13,8 @@
 
 enum arith_saves { NOTHING, FACTORS, DIVISOR, BOTH_FACTORS };
 
-/* Computes y = a op b. Saves each operand if the other one needs a gradient. DIVISOR always saves
- * b, and BOTH_FACTORS both. */
+/* Returns y = a op b, recorded; NULL with an error on failure. Saves each operand if the other one
+ * needs a gradient. DIVISOR always saves b, and BOTH_FACTORS always saves both. */
 static hd_tensor *arith(const hd__op *op, hd_tensor *a, hd_tensor *b, enum arith_saves saves)
 {
     hd_dtype d;
@@ -154,7 +154,8 @@ hd_tensor *hd_minimum(hd_tensor *a, hd_tensor *b)
 
 /* ---------------------------------------------------------------- a tensor and a number */
 
-/* Computes y = x op s, or s op x if number_first. */
+/* Returns y = x op s, or s op x if number_first is true, recorded; NULL with an error on
+ * failure. */
 static hd_tensor *arith_scalar(const hd__op *op, hd_tensor *x, hd_scalar s, bool number_first)
 {
     hd_dtype d;
@@ -297,7 +298,8 @@ static const hd__op where_op = HD__OP("WhereBackward0", where_backward);
 static hd_tensor *where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
 {
     hd_dtype d = hd__tensor_promote(a, b);
-    a = hd__tensor_cast(a, d); /* before y, which is laid out like the cast operands */
+    /* casts both before it makes y, which is laid out like the cast operands */
+    a = hd__tensor_cast(a, d);
     b = a ? hd__tensor_cast(b, d) : NULL;
     hd_tensor *y = b ? hd__loop_out(d, 3, (hd_tensor *[]){condition, a, b}) : NULL;
     return hd__map_to_new(hdk_binary_loop(HDK_WHERE, d), NULL, 4,

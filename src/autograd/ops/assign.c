@@ -136,9 +136,9 @@ static hd_tensor *target_of(hd_tensor *x, int n, const int64_t *index)
     return part && part->numel == x->numel && hd__tensor_same_shape(part, x) ? x : part;
 }
 
-/* Returns value without the leading dims of size 1 that target lacks, as Python's assignment does.
- * If both share a storage, also expands it, so that hd__op_operand_ok copies and does not refuse
- * it. */
+/* Returns value without the leading dims of size 1 that target lacks, as assignment in PyTorch
+ * does. If both share a storage, also expands value to target's shape, so that hd__op_operand_ok
+ * copies value and does not refuse it. NULL with HD_SHAPE if value does not broadcast to target. */
 static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
 {
     int lead = 0;

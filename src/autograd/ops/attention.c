@@ -35,7 +35,8 @@ bool hd_fused_attention(void)
 
 /* ---------------------------------------------------------------- the call */
 
-/* Writes c's batch dims, rows and, unless it is negative, cols to sizes. Returns their number. */
+/* Writes the shape (c's batch dims, rows, cols) to sizes; leaves out cols if it is negative.
+ * Returns the number of dims. */
 static int sizes_of(const attention_args *c, int64_t rows, int64_t cols, int64_t *sizes)
 {
     memcpy(sizes, c->batch, sizeof *sizes * (size_t)c->n_batch);
@@ -71,8 +72,8 @@ static const hd__op flash_op =
 static const hd__op attention_unsafe_view_op = HD__OP("UnsafeViewBackward0", attention_backward);
 static const hd__op attention_mm_op = HD__OP("MmBackward0", attention_backward);
 
-/* Returns the op with PyTorch's name. PyTorch's fused kernel computes the plain case only, and
- * matrix products compute the others. */
+/* Returns the op with PyTorch's name. PyTorch's fused kernel takes only the cases that `plain`
+ * describes. In the other cases the last op is a matrix product or a view. */
 static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
                                       const hd_tensor *mask, const attention_args *c)
 {
@@ -89,8 +90,9 @@ static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, co
     return plain ? &flash_op : &attention_unsafe_view_op;
 }
 
-/* Draws dropout's random numbers: from the MCG31 stream only a seed, into c->head; from the native
- * stream a bit for each score, into a new tensor *bits, which is HD_NONE otherwise. */
+/* Draws the random numbers for dropout. From the MCG31 stream, draws only a seed into c->head, and
+ * sets *bits to HD_NONE. From the native stream, draws one bit for each score, and sets *bits to a
+ * new tensor with them. Returns false with an error if memory runs out. */
 static bool draw_bits(attention_args *c, hd_tensor **bits)
 {
     enum { RUN = 4096 };
@@ -205,8 +207,9 @@ static bool dtypes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v
                     hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype)));
 }
 
-/* Broadcasts c->batch with the batch dims of x, all but the last two. Each head of x counts as
- * `group` heads. False, without an error, if they do not broadcast. */
+/* Broadcasts c->batch with the batch dims of x, which are all dims but the last two. The last batch
+ * dim, the heads of x, counts as `group` times its size. Returns false, without an error, if they
+ * do not broadcast. */
 static bool join_grouped(attention_args *c, const hd_tensor *x, int64_t group)
 {
     int64_t sizes[HD_MAX_DIMS];
@@ -238,8 +241,8 @@ static int64_t group_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor 
     return -1;
 }
 
-/* Fails with HD_SHAPE unless mask has 2 dims or more and broadcasts to the weights, whose batch
- * dims c->batch has now. */
+/* Returns false with HD_SHAPE unless mask has 2 dims or more and broadcasts to the weights
+ * (c->batch, l, s). */
 static bool attn_mask_ok(const hd_tensor *mask, const attention_args *c)
 {
     int64_t sizes[HD_MAX_DIMS];
@@ -285,11 +288,12 @@ static bool attention_options_ok(const hd_attention_options *o)
            hd_fail(HD_VALUE, "is_causal and an attn_mask: expected at most one of them");
 }
 
-/* Sets c->heads. Fails with HD_MEMORY if the size of the scores overflows, which it may for
- * expanded tensors. */
+/* Sets c->heads to the number of heads in all batches. Returns false with HD_MEMORY if the size of
+ * the scores overflows. This can happen if q, k and v are expanded tensors. */
 static bool count_heads(attention_args *c)
 {
-    int64_t sizes[HD_MAX_DIMS], scores = 8; /* in bytes; a size of 0 counts as 1 */
+    /* the bytes of the scores, where a size of 0 counts as 1 */
+    int64_t sizes[HD_MAX_DIMS], scores = 8;
     int ndim = sizes_of(c, c->head.l, c->head.s, sizes);
     c->heads = 1;
     for (int i = 0; i < ndim; i++) {
@@ -316,8 +320,9 @@ static void fill_call(attention_args *c, const hd_attention_options *o)
     }
 }
 
-/* True if v has batch dims that q and k do not have, so several heads of v share their weights. The
- * fused path would compute these weights, and draw their dropout, for each head of v. */
+/* True if v has batch dims that q and k do not have. Then several heads of v share their weights.
+ * The fused path would compute these weights, and draw their dropout, once for each head of v, so
+ * it is not used. */
 static bool weights_repeat(const hd_tensor *q, const hd_tensor *k, const attention_args *c)
 {
     if (q->ndim == c->n_batch + 2 && q->numel == c->heads * c->head.l * c->head.d) {
@@ -328,8 +333,8 @@ static bool weights_repeat(const hd_tensor *q, const hd_tensor *k, const attenti
     return !all || memcmp(w.batch, c->batch, sizeof *w.batch * (size_t)w.n_batch) != 0;
 }
 
-/* Computes attention by the fused or the composed path. The arguments are checked, and c is
- * filled. */
+/* Computes attention by the fused or the composed path. The caller has checked the arguments and
+ * filled c. Returns NULL with an error on failure. */
 static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                const hd_attention_options *o, attention_args *c,
                                hd_tensor **weights)
@@ -345,7 +350,7 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
         return composed(q, k, v, o, c, weights);
     }
     hd_tensor *mask = o->attn_mask;
-    if (!hd__tensor_is_none(mask)) { /* repeats its dims of size 1, without a copy */
+    if (!hd__tensor_is_none(mask)) { /* expands the mask's dims of size 1, without a copy */
         int64_t sizes[HD_MAX_DIMS];
         mask = hd__tensor_expand(mask, sizes_of(c, h->l, h->s, sizes), sizes);
     }
@@ -366,8 +371,9 @@ static hd_tensor *split_groups(hd_tensor *x, int64_t keys, int64_t group)
     return hd_view_n(x, x->ndim + 1, sizes);
 }
 
-/* Computes attention in which `group` heads of q share a head of k and v: q becomes (..., keys,
- * group, l, d) and k (..., keys, 1, s, d), which broadcasts without a copy. */
+/* Computes attention in which `group` heads of q share a head of k and v. Views q as (..., keys,
+ * group, l, d), k as (..., keys, 1, s, d) and v as (..., keys, 1, s, dv). These broadcast without a
+ * copy. */
 static hd_tensor *grouped_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                     const hd_attention_options *o, int64_t group, attention_args *c,
                                     hd_tensor **weights)

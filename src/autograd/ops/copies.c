@@ -61,8 +61,8 @@ hd_tensor *hd_detach(hd_tensor *x)
 
 /* ---------------------------------------------------------------- cat, stack */
 
-/* dx_i += the i-th part of dy along dim. The params are two ints, of which the first is dim, and
- * then the length of each part. */
+/* dx_i += the i-th part of dy along dim. The params begin with two ints, of which the first is dim
+ * and the second is not used. The length of each part follows. */
 static void cat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dim = hd__node_params(n);
@@ -70,7 +70,7 @@ static void cat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     int64_t start = 0;
     for (int i = 0; i < n->n_in; i++) {
         if (hd__node_needs(n, i)) {
-            /* the length is also 0 for an input of shape (0,), which cat has skipped */
+            /* the length of the part is also 0 for an input of shape (0,), which cat has skipped */
             const hd__node_out_meta *x = hd__node_input_meta(n, i);
             dx[i] = lens[i] ? hd_narrow(dy[0], *dim, start, lens[i])
                             : hd_zeros_n((hd_dtype)x->dtype, x->ndim, x->sizes);
@@ -108,21 +108,22 @@ static hd_dtype promoted(int64_t n, hd_tensor *const *xs)
     return all.dtype;
 }
 
-/* As in PyTorch, cat skips a tensor of shape (0,). */
+/* True if hd_cat skips x because its shape is (0,), as PyTorch does. */
 static bool skipped(const hd_tensor *x)
 {
     return x->ndim == 1 && x->sizes[0] == 0;
 }
 
-/* Checks that xs[] fit. Writes the result's dim and sizes to *at and sizes. Returns a tensor of
- * xs[] that has as many dims as the result. */
+/* Checks the shapes of xs[]. Sets *at to dim, counted from the front, and writes the result's sizes
+ * to sizes. Returns a tensor of xs[] that has as many dims as the result; NULL with an error if the
+ * shapes do not fit. */
 static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int *at, int64_t *sizes)
 {
     const hd_tensor *first = xs[0];
     for (int64_t i = 1; i < n && skipped(first); i++) {
         first = xs[i];
     }
-    *at = skipped(first) ? 0 : hd__tensor_dim(first, dim); /* skipped: all tensors are (0,) */
+    *at = skipped(first) ? 0 : hd__tensor_dim(first, dim); /* if skipped, all tensors are (0,) */
     if (*at < 0) {
         return NULL;
     }
@@ -234,8 +235,9 @@ static bool repeats_ok(int64_t repeats)
     return repeats >= 0 || hd_fail(HD_VALUE, "%" PRId64 " repeats: expected 0 or more", repeats);
 }
 
-/* Returns x with dim d r times as large: each block of the dims from `inner` on is repeated r
- * times. inner is d or d + 1. */
+/* Returns a copy of x with dim d r times as large: each block of the dims from `inner` on is
+ * repeated r times. `inner` is d to repeat the whole dim, or d + 1 to repeat each index. NULL on
+ * failure. */
 static hd_tensor *repeated(hd_tensor *x, int d, int inner, int64_t r)
 {
     int64_t sizes[HD_MAX_DIMS], size;
@@ -254,7 +256,7 @@ static hd_tensor *repeated(hd_tensor *x, int d, int inner, int64_t r)
 
 typedef struct repeats {
     int ndim;               /* the number of dims of the result */
-    int64_t n[HD_MAX_DIMS]; /* the repeats along each of them */
+    int64_t n[HD_MAX_DIMS]; /* the number of repeats along each dim of the result */
 } repeats;
 
 /* Returns x with leading dims of size 1 added, repeated n[d] times along each dim d; unrecorded. */
@@ -267,7 +269,7 @@ static hd_tensor *tiled(hd_tensor *x, const repeats *p)
         sizes[d] = d < lead ? 1 : x->sizes[d - lead];
     }
     hd_tensor *y = hd_reshape_n(x, p->ndim, sizes);
-    for (int d = 0; d < p->ndim && y; d++) { /* repeats of 0 come first, to keep y small */
+    for (int d = 0; d < p->ndim && y; d++) { /* handles repeats of 0 first, to keep y small */
         y = p->n[d] == 0 ? repeated(y, d, d, 0) : y;
     }
     for (int d = 0; d < p->ndim && y; d++) {

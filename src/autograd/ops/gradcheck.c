@@ -117,7 +117,8 @@ static bool gradcheck_inputs_ok(int n, hd_tensor *const *inputs)
 }
 
 /* Sets grads[i] to the gradient of weighted(c) for input i, as backward computes it, or to HD_NONE
- * if it has none. Writes the grad_fn of f's result to name. */
+ * if it has none. Writes the grad_fn of f's result to name. Returns false with an error if f or
+ * backward fails. */
 static bool analytic(const check *c, hd_tensor **grads, char name[64])
 {
     hd_tensor *y = check_call(c);
@@ -142,7 +143,7 @@ static bool analytic(const check *c, hd_tensor **grads, char name[64])
     hd_tensor *w = weights_like(y);
     w = w ? hd__tensor_cast(w, y->dtype) : NULL;
     hd_list *ys = hd_list_n(1, &y), *xs = hd_list_n(checked, wanted);
-    hd_list *ws = w ? hd_list_n(1, &w) : NULL; /* NULL would mean ones */
+    hd_list *ws = w ? hd_list_n(1, &w) : NULL; /* if NULL, hd_grad_of would use ones */
     hd_list *found = ys && xs && ws ? hd_grad_of(ys, xs, ws, &o) : NULL;
     for (int i = 0, k = 0; found && i < c->n; i++) {
         if (hd__graph_requires_grad(c->inputs[i])) {

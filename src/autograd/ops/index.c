@@ -52,7 +52,7 @@ static void check_range(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* Returns index, made contiguous. Fails with HD_INDEX if an element lies outside [0, n). */
+/* Returns a contiguous index; NULL with HD_INDEX if an element lies outside [0, n). */
 static hd_tensor *checked(hd_tensor *index, int64_t n)
 {
     index = hd__tensor_contiguous(index);
@@ -71,14 +71,14 @@ static hd_tensor *checked(hd_tensor *index, int64_t n)
 
 /* ---------------------------------------------------------------- along one dim */
 
-/* x seen as (outer, len, inner), where len is the size of the indexed dim, and n indices into it */
+/* n indices into dim 1 of a tensor whose dims are folded into (outer, len, inner) */
 typedef struct index_lines {
     int64_t outer, len, inner, n;
     const int64_t *index;
     const void *from;
     void *to;
     int dtype;
-    int64_t skip; /* the index that backward skips, or a negative number */
+    int64_t skip; /* the index whose gradient backward skips; negative if there is none */
 } index_lines;
 
 static index_lines lines_of(const hd_tensor *x, int dim, const hd_tensor *index,
@@ -114,7 +114,7 @@ static void pick_lines(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* Returns the contiguous index as (1, ..., n, ..., 1), with ndim dims and n at dim. */
+/* Returns hd__op_geometry_of(index), reshaped to ndim dims: (1, ..., n, ..., 1) with n at dim. */
 static hd_tensor index_along(const hd_tensor *index, int ndim, int dim)
 {
     hd_tensor at = hd__op_geometry_of(index);
@@ -126,7 +126,7 @@ static hd_tensor index_along(const hd_tensor *index, int ndim, int dim)
     return at;
 }
 
-/* y[.., i, ..] = x[.., index[i], ..] along dim */
+/* Sets y[.., i, ..] = x[.., index[i], ..] along dim. */
 static void pick(hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index)
 {
     if (!hd__tensor_contig(x) || dim == x->ndim - 1) {
@@ -181,7 +181,7 @@ static void pick_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         return;
     }
     l.skip = params->skip;
-    int64_t columns = l.n > 0 ? l.outer * l.inner : 0; /* no loop over 2^40 columns for n = 0 */
+    int64_t columns = l.n > 0 ? l.outer * l.inner : 0; /* for n = 0 there is no work */
     hd__parallel_for(columns, INDEX_GRAIN / (l.n + 1), add_columns, &l);
 }
 
@@ -300,7 +300,7 @@ static void index_add_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
 
 static const hd__op index_add_op = HD__OP("IndexAddBackward0", index_add_backward);
 
-/* Fails with HD_SHAPE unless index and source fit x. A 0-d x needs an index of 1 element. */
+/* Returns false with HD_SHAPE if index or source does not fit x. A 0-d x needs 1 index. */
 static bool addends_ok(const hd_tensor *x, int d, const hd_tensor *index, const hd_tensor *source)
 {
     int64_t sizes[HD_MAX_DIMS];
@@ -352,7 +352,7 @@ static void put_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op scatter_op = HD__OP("ScatterBackward0", put_backward);
 
-/* Returns the part of source that has index's sizes. Fails with HD_SHAPE if source is smaller. */
+/* Returns the first part of source, in index's sizes; NULL with HD_SHAPE if source is smaller. */
 static hd_tensor *covered(hd_tensor *source, const hd_tensor *index)
 {
     bool ok = (source->ndim ? source->ndim : 1) == (index->ndim ? index->ndim : 1);
@@ -439,8 +439,8 @@ hd_tensor *hd_bincount(hd_tensor *x, int64_t minlength)
     }
     if (x->ndim != 1 || minlength < 0) {
         return hd_fail(x->ndim != 1 ? HD_SHAPE : HD_VALUE,
-                       "x %s, minlength %" PRId64 ": expected (n,), and 0 or more", HD__SHAPE(x),
-                       minlength);
+                       "x %s, minlength %" PRId64 ": expected x (n,), and a minlength of 0 or more",
+                       HD__SHAPE(x), minlength);
     }
     hd_tensor *index = checked(x, INT64_MAX);
     const int64_t *at = index ? hd__tensor_ptr(index) : NULL;

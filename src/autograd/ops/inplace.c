@@ -45,8 +45,9 @@ static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd_
     return hd__record_told(record, x, (int)a->n_in, a->in);
 }
 
-/* Computes x = x op b. If `save` is true, backward needs b for dx, and the old x for db; for the db
- * of a quotient it needs b, too. */
+/* Computes x = x op b in place. Returns x, or NULL with an error. If `save` is true, saves what
+ * backward needs: b for dx, and the old elements of x for db. If op is the quotient, db needs b,
+ * too. */
 static hd_tensor *arith_(const hd__op *op, hd_tensor *x, hd_tensor *b, bool save)
 {
     hd_dtype d;
@@ -141,7 +142,8 @@ static bool fill_mask_ok(hd_tensor *x, hd_tensor *mask, hd_scalar value)
            hd__tensor_dtype_is("mask", mask, HD_BOOL) && hd__tensor_scalar_fits(x->dtype, value);
 }
 
-/* Sets y to value where mask is true, and to x elsewhere; map is hd__map or hd__map_to_new. */
+/* Sets y to value where mask is true, and to x elsewhere. Returns y; NULL if y is NULL. map is
+ * hd__map or hd__map_to_new. */
 static hd_tensor *select_by_mask(hd_tensor *(*map)(hdk_loop f, const void *params, int n,
                                                    hd_tensor *const *operands),
                                  hd_tensor *y, hd_tensor *x, hd_tensor *mask, hd_scalar value)
@@ -151,7 +153,7 @@ static hd_tensor *select_by_mask(hd_tensor *(*map)(hdk_loop f, const void *param
     return map(hdk_binary_loop(HDK_WHERE, x->dtype), NULL, 4, (hd_tensor *[]){y, mask, v, x});
 }
 
-/* Both x and the mask may broadcast. The result is row-major, whatever x's strides are. */
+/* Both x and mask may broadcast. The result is row-major, whatever x's strides are. */
 hd_tensor *(hd_masked_fill)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
 {
     HD__CALL("hd_masked_fill");

@@ -22,7 +22,7 @@ typedef struct norm_task {
     int64_t item; /* bytes of an element */
     const void *bias, *dy;
     double eps;
-    bool stream; /* the result is large: it is written past the cache */
+    bool stream; /* true: the result is so large that writing it should bypass the cache */
     void *y, *dx, *dweight, *dbias;
 } norm_task;
 
@@ -61,8 +61,8 @@ static void backward_groups(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* Returns a task for x, contiguous, which is normalized over its last n dims; weight may be
- * HD_NONE. */
+/* Returns a task for the contiguous tensor x, which is normalized over its last n dims. weight may
+ * be HD_NONE. The caller adds the other fields. */
 static norm_task task_of(const hd_tensor *x, int n, const hd_tensor *weight, const hd_tensor *stats)
 {
     int64_t item = hd__tensor_bytes_of(x->dtype);
@@ -122,8 +122,8 @@ static bool shape_arg(const hd_tensor *x, int n, const int64_t *shape)
                     HD__SHAPE(x), HD__SIZES(n < HD_MAX_DIMS ? n : HD_MAX_DIMS, shape)));
 }
 
-/* True if w, a weight or bias, is HD_NONE, or has x's dtype and the sizes of x's last n dims.
- * Otherwise fails with HD_SHAPE or HD_DTYPE. */
+/* Returns true if w, the weight or the bias, is HD_NONE, or has x's dtype and the sizes of x's last
+ * n dims. Otherwise returns false with HD_SHAPE or HD_DTYPE. */
 static bool scale_arg(const char *name, const hd_tensor *w, const hd_tensor *x, int n)
 {
     if (!hd__tensor_arg_or_none(name, w) || hd__tensor_is_none(w)) {

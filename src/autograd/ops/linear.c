@@ -10,7 +10,8 @@
 #include "tensor/product.h"
 #include "tensor/tensor_args.h"
 
-/* Returns the product of a and b in the shape of input i. */
+/* Returns the product of a and b in dtype d, as a tensor with the shape of n's input i; NULL with
+ * an error if memory runs out. */
 static hd_tensor *product_like(const hd__node *n, int i, hd_dtype d, hd__product_matrix a,
                                hd__product_matrix b)
 {
@@ -36,8 +37,8 @@ static void linear_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
                              hd__product_matrix_left(x));
     }
     if (hd__node_needs(n, 2)) {
-        /* The engine sums it to (out,). For a single row, adding 0 turns -0 into 0, as a sum
-         * does. */
+        /* The engine sums dx[2] over the rows. For a single row there is no sum; adding 0 turns -0
+         * into 0, as a sum would. */
         dx[2] = dy[0]->ndim > 1 ? dy[0] : hd_add_scalar(dy[0], 0);
     }
 }

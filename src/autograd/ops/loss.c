@@ -22,9 +22,9 @@ typedef struct entropy_task {
     int dtype;
     int64_t item;   /* bytes of an element */
     const void *dy; /* in backward only */
-    int64_t gs;     /* the stride of dy's rows; 0 if all rows have one gradient */
-    double divisor; /* that of entropy_params */
-    bool stream;    /* dx is large: it is written past the cache */
+    int64_t gs;     /* the elements of dy from one row to the next; 0 if all rows share one */
+    double divisor; /* the divisor in entropy_params */
+    bool stream;    /* true: dx is so large that writing it should bypass the cache */
     void *out;      /* the losses in forward, dx in backward */
 } entropy_task;
 
@@ -74,8 +74,8 @@ static hd_tensor *classes_last(const hd_tensor *x)
     return dim_moved(x, x->ndim > 1, x->ndim - 1);
 }
 
-/* Describes the rows of the logits x in k, for the kernels. Copies of x and target that it makes
- * belong to the innermost scope. */
+/* Sets the fields of k that describe the logits x, target and stats to the kernels. Copies of x and
+ * target that it makes belong to the innermost scope. Returns false with an error on failure. */
 static bool logits(entropy_task *k, hd_tensor *x, hd_tensor *target, hd_tensor *stats)
 {
     k->l.ndim = x->ndim;
@@ -134,8 +134,8 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     dx[0] = x->ndim > 2 ? dim_moved(rows, x->ndim - 1, 1) : rows;
 }
 
-/* The ops of a loss, with PyTorch's names: for x of up to 2 dims, for x of more, and for a loss
- * that ends with a view in PyTorch. */
+/* The three ops of a loss, which differ in PyTorch's names: for x of up to 2 dims, for x of more
+ * dims, and for a loss whose last step in PyTorch is a view. */
 #define CLASS_OPS(backward)                                                                        \
     {                                                                                              \
         HD__OP("NllLossBackward0", backward), HD__OP("NllLoss2DBackward0", backward),              \
@@ -144,15 +144,15 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
 static const hd__op entropy_ops[] = CLASS_OPS(cross_entropy_backward);
 
 /* Returns the op with PyTorch's name. PyTorch folds the dims after the classes into two. If x has
- * another number of them and the losses are not reduced, it ends with a view. */
+ * another number of them and the losses are not reduced, PyTorch's last step is a view. */
 static const hd__op *class_op(const hd__op *ops, int ndim, hd_reduction r)
 {
     bool view = r == HD_REDUCE_NONE && ndim != 4;
     return &ops[ndim <= 2 ? 0 : view ? 2 : 1];
 }
 
-/* True if target has one class for each row along x's last dim. The classes are then probably last,
- * as in the output of a language model. */
+/* True if target has one class for each row along x's last dim. Then the program probably takes the
+ * last dim for the classes, as in the output of a language model. */
 static bool rows_of_last(const hd_tensor *x, const hd_tensor *target)
 {
     int64_t rows = hd__tensor_count_of(x->ndim - 1, x->sizes);
@@ -160,7 +160,7 @@ static bool rows_of_last(const hd_tensor *x, const hd_tensor *target)
     return target->numel == rows && (leading || x->ndim == 2 || target->ndim == 1);
 }
 
-/* Writes advice: the calls that reshape x and target to (rows, c) and (rows,). */
+/* Writes advice to text: to reshape x to (rows, c) and target to (rows,) with hd_flatten. */
 static void name_flatten(const hd_tensor *x, const hd_tensor *target, char text[120])
 {
     int x_end = x->ndim - 2, target_end = target->ndim - 1;
@@ -191,21 +191,22 @@ HD__RARE static bool class_dtypes_fail(const hd_tensor *x, const hd_tensor *targ
 {
     const bool swapped = x->dtype == HD_INT64 && hd__tensor_is_float(target->dtype);
     return hd_fail(HD_DTYPE,
-                   "x of %s and target of %s: expected a score of float32 or float64 for each "
-                   "class in x, and class numbers of int64 in target%s",
+                   "x of %s and target of %s: expected float32 or float64 in x, the scores of the "
+                   "classes, and int64 in target, the numbers of the classes%s",
                    hd_dtype_name(x->dtype), hd_dtype_name(target->dtype),
                    swapped ? ". Swap the two arguments" : "");
 }
 
-/* True if x is float32 or float64 and target is int64; otherwise fails with HD_DTYPE. */
+/* Returns true if x is float32 or float64 and target is int64, and false with HD_DTYPE
+ * otherwise. */
 static inline bool class_dtypes(const hd_tensor *x, const hd_tensor *target)
 {
     return (hd__tensor_is_float(x->dtype) && target->dtype == HD_INT64) ||
            class_dtypes_fail(x, target);
 }
 
-/* True if target has x's shape without the dim of the classes; otherwise fails with HD_SHAPE. For x
- * (c,), target may also be (1,). */
+/* Returns true if target has x's shape without the dim of the classes, and false with HD_SHAPE
+ * otherwise. If x is (c,), target may also be (1,). */
 static bool target_arg(const hd_tensor *x, const hd_tensor *target)
 {
     int64_t expected[HD_MAX_DIMS];
@@ -264,8 +265,8 @@ static hd_tensor *entropy(hd_tensor *x, hd_tensor *target, hd_tensor *stats, ent
     return hd_scope_return(hd__op_reduced_loss(y, r, p->divisor));
 }
 
-/* Warns if x is a softmax over the classes; once for each number of classes, because a program may
- * train several models. */
+/* Warns if x is the result of a softmax over the classes. Warns once for each number of classes,
+ * because a program may train several models. */
 HD__RARE static void warn_of_softmax(const hd_tensor *x)
 {
     static atomic_uint_least64_t told;
@@ -321,14 +322,15 @@ hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target)
 
 /* ---------------------------------------------------------------- nll_loss */
 
-/* Returns target as an index for hd_gather, with x's dims; 0 where left_out is true. */
+/* Returns target as an index for hd_gather, with as many dims as x, and with 0 where left_out is
+ * true. */
 static hd_tensor *class_index(hd_tensor *x, hd_tensor *target, hd_tensor *left_out)
 {
     hd_tensor *index = hd_masked_fill(target, left_out, 0);
     return x->ndim == 1 ? hd_view(index, 1) : hd_unsqueeze(index, 1);
 }
 
-/* Returns -x[target] of each row, unrecorded; 0 where the target is ignored. */
+/* Returns the loss of each row, unrecorded: -x[target], or 0 if the target equals `ignore`. */
 static hd_tensor *class_losses(hd_tensor *x, hd_tensor *target, int64_t ignore)
 {
     HD_NO_GRAD;

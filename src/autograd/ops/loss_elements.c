@@ -37,7 +37,8 @@ hd_tensor *hd__op_reduced_loss(hd_tensor *losses, hd_reduction r, double n)
 
 /* ---------------------------------------------------------------- distances: arguments */
 
-/* Checks arguments. Writes the shape of the losses to *ndim and sizes. */
+/* Writes the shape of the losses to *ndim and sizes. Returns false with an error if an argument is
+ * wrong. */
 static bool distance_args(hd_tensor *x, hd_tensor *target, hd_reduction r, int *ndim,
                           int64_t *sizes)
 {
@@ -45,11 +46,11 @@ static bool distance_args(hd_tensor *x, hd_tensor *target, hd_reduction r, int *
            hd__tensor_broadcast(2, (hd_tensor *[]){x, target}, ndim, sizes);
 }
 
-/* Sets *d to the dtype of the losses. Fails with HD_DTYPE unless x or target is float32 or
+/* Sets *d to the dtype of the losses. Returns false with HD_DTYPE unless x or target is float32 or
  * float64. */
 static inline bool distance_dtype(const hd_tensor *x, const hd_tensor *target, hd_dtype *d)
 {
-    /* As in PyTorch, a 0-d tensor counts like any other. */
+    /* As in PyTorch, and unlike in arithmetic, a 0-d float64 tensor makes the losses float64. */
     *d = x->dtype == HD_FLOAT64 || target->dtype == HD_FLOAT64 ? HD_FLOAT64 : HD_FLOAT32;
     return hd__tensor_is_float(x->dtype) || hd__tensor_is_float(target->dtype) ||
            hd_fail(HD_DTYPE, "%s and %s: expected float32 or float64 in one of them",
@@ -74,7 +75,7 @@ static inline void warn_broadcast_loss(const hd_tensor *x, const hd_tensor *targ
 
 /* ---------------------------------------------------------------- mse_loss */
 
-/* Returns norm (x - t) dy in the shape to which x and t broadcast. */
+/* Returns norm (x - t) dy in the shape to which x and t broadcast. norm is n's params. */
 static hd_tensor *mse_slope(hd__node *n, hd_tensor *x, hd_tensor *t, hd_tensor *dy)
 {
     hd_tensor *in[] = {x, t};
@@ -86,7 +87,8 @@ static hd_tensor *mse_slope(hd__node *n, hd_tensor *x, hd_tensor *t, hd_tensor *
                    (hd_tensor *[]){g, x, t, dy});
 }
 
-/* y = norm / 2 sum (x - t)^2:  dx += norm (x - t) dy,  dt += norm (t - x) dy */
+/* y = norm / 2 sum (x - t)^2, where norm is 2, or 2 / the number of losses for HD_MEAN:
+ * dx += norm (x - t) dy,  dt += norm (t - x) dy */
 static void mse_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *x = hd__tensor_cast(hd__node_saved_get(n, 0), dy[0]->dtype);
@@ -132,14 +134,16 @@ static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
     if (!hd__tensor_broadcast(2, (hd_tensor *[]){x, t}, &ndim, sizes)) {
         return NULL;
     }
-    x = hd__tensor_expand(x, ndim, sizes); /* as in PyTorch, y is laid out like these two */
+    /* As in PyTorch, y is laid out like the expanded x and t. */
+    x = hd__tensor_expand(x, ndim, sizes);
     t = x ? hd__tensor_expand(t, ndim, sizes) : NULL;
     hd_tensor *y = t ? hd__loop_out(x->dtype, 2, (hd_tensor *[]){x, t}) : NULL;
     return hd_scope_return(hd__map(square, NULL, 3, (hd_tensor *[]){y, x, t}));
 }
 
-/* Returns a tensor whose sum is the sum of (x - t)^2: the squares or, if x and t are contiguous,
- * sums of pieces of them, which need less memory. It is 0-d if there is one piece. */
+/* Returns a tensor whose sum is the sum of (x - t)^2: the squares or, if x and t have one shape and
+ * are contiguous, the sums of pieces of the squares, which need less memory. It is 0-d if there is
+ * one piece. */
 static hd_tensor *square_sums(hd_tensor *x, hd_tensor *t)
 {
     if (!hd__tensor_same_shape(x, t) || !hd__tensor_contig(x) || !hd__tensor_contig(t)) {
@@ -170,7 +174,8 @@ hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
     hd_dtype d;
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
-    /* The checks of distance_args. A call of it would slow down a tiny training step. */
+    /* Does what distance_args does. A call of distance_args would slow down a tiny training
+     * step. */
     if (!hd__tensor_arg("x", x) || !hd__tensor_arg("target", target) || !hd__op_reduction_arg(r) ||
         !hd__tensor_broadcast(2, in, &ndim, sizes) || !distance_dtype(x, target, &d)) {
         return NULL;
@@ -193,7 +198,8 @@ hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target)
 
 /* ---------------------------------------------------------------- compositions */
 
-/* Returns losses, their sum or their mean, as r says. losses is recorded. */
+/* Returns `losses`, their sum or their mean, as r says. `losses` is the recorded result of another
+ * op. */
 static hd_tensor *reduced(hd_tensor *losses, hd_reduction r)
 {
     return r == HD_REDUCE_NONE ? losses : r == HD_SUM ? hd_sum(losses) : hd_mean(losses);
@@ -209,7 +215,7 @@ hd_tensor *hd_l1_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
     }
     warn_broadcast_loss(x, target, ndim, sizes);
     HD__SCOPE_OR(NULL);
-    if (!hd__tensor_same_shape(x, target)) { /* the dtype of a 0-d tensor counts after this, too */
+    if (!hd__tensor_same_shape(x, target)) { /* after this neither is 0-d, so both dtypes count */
         x = hd_expand_n(x, ndim, sizes);
         target = hd_expand_n(target, ndim, sizes);
     }
@@ -254,7 +260,8 @@ typedef struct loss_params {
     double beta; /* the beta of smooth_l1_loss; else 0 */
 } loss_params;
 
-/* Reduces the unrecorded losses, and records the result. */
+/* Reduces the unrecorded losses, and returns the result, recorded as op of x and target. NULL if
+ * losses is NULL. */
 static hd_tensor *record_losses(const hd__op *op, hd_tensor *losses, hd_reduction r, hd_tensor *x,
                                 hd_tensor *target, double beta)
 {
@@ -265,7 +272,7 @@ static hd_tensor *record_losses(const hd__op *op, hd_tensor *losses, hd_reductio
                       HD__PARAMS(p));
 }
 
-/* Returns norm dy, the gradient of each single loss. */
+/* Returns norm dy, the gradient for each single loss. norm is in n's params, loss_params. */
 static hd_tensor *dy_of_one(hd__node *n, hd_tensor *dy)
 {
     const loss_params *p = hd__node_params(n);
@@ -334,7 +341,8 @@ static bool binary_args(hd_tensor *x, hd_tensor *target, hd_reduction r)
                     HD__SHAPE(target)));
 }
 
-/* True if all elements of x lie in [0, 1]; otherwise fails with HD_VALUE. */
+/* Returns true if all elements of x lie in [0, 1], and false with HD_VALUE otherwise. The message
+ * calls x `name` and ends in `advice`. */
 static bool probabilities_arg(const char *name, hd_tensor *x, const char *advice)
 {
     HD__SCOPE_OR(false);
@@ -349,8 +357,8 @@ static bool probabilities_arg(const char *name, hd_tensor *x, const char *advice
     return x;
 }
 
-/* Returns max(f(x), -100), where f is a logarithm and f(pole) is -infinity, which is not
- * computed. */
+/* Returns max(f(x), -100), where f is a logarithm. Where x equals pole, f(x) is -infinity; the
+ * result is -100, and f is called with 1 instead. */
 static hd_tensor *log_or_100(hd_tensor *(*f)(hd_tensor *), hd_tensor *x, double pole)
 {
     hd_tensor *at_pole = hd_eq_scalar(x, pole);

@@ -5,14 +5,14 @@
 #include "heed/autograd.h"
 
 bool hd__op_reduction_fail(hd_reduction r);
-/* True if r is a reduction; otherwise fails with HD_VALUE. */
+/* Returns true if r is a value of hd_reduction, and false with HD_VALUE otherwise. */
 static inline bool hd__op_reduction_arg(hd_reduction r)
 {
     return (unsigned)r <= HD_REDUCE_NONE || hd__op_reduction_fail(r);
 }
 
-/* Returns losses, their sum or, for HD_MEAN, their sum divided by n. Takes over losses, an
- * unrecorded tensor of the innermost scope, which may be NULL. */
+/* Returns, as r says, losses, their sum, or their sum divided by n. Takes over losses, an
+ * unrecorded tensor of the innermost scope. Returns NULL if losses is NULL or memory runs out. */
 hd_tensor *hd__op_reduced_loss(hd_tensor *losses, hd_reduction r, double n);
 
 #endif

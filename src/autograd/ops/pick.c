@@ -10,21 +10,24 @@
 
 enum {
     PICK_GRAIN = 32768, /* the fewest elements of a task */
-    PICK_SIDE = 256,    /* the most lines that are walked together */
-    WHOLE = 4096        /* the same for lines of one index, so whole rows are copied */
+    PICK_SIDE = 256,    /* the largest number of lines that one call of p->f walks */
+    /* the largest number of lines if all have the same index, so that whole rows are copied */
+    WHOLE = 4096
 };
 
 enum { Y, X, INDEX, OPERANDS };
 
 typedef struct picks {
-    hd__dims lines;            /* the dims other than that of the index */
-    int64_t n, step[OPERANDS]; /* positions along the dim, and bytes from one to the next */
+    hd__dims lines; /* all dims but the indexed one */
+    /* the number of positions along the indexed dim; each operand's bytes from one to the next */
+    int64_t n, step[OPERANDS];
     char *data[OPERANDS];
     void (*f)(const struct picks *p, char *const *data, const int64_t *side, int64_t k);
 } picks;
 
-/* Applies DO to k lines, which lie side[...] bytes apart. If the elements of a line are adjacent in
- * y, goes line by line, otherwise position by position. */
+/* Defines the function `name`, which applies DO to each element of k lines. The lines lie side[...]
+ * bytes apart. If the elements of a line are adjacent in y, goes line by line, otherwise position
+ * by position. */
 #define PICK_LINES(name, T, DO)                                                                    \
     static void name(const picks *p, char *const *data, const int64_t *side, int64_t k)            \
     {                                                                                              \
@@ -128,7 +131,7 @@ void hd__op_pick(hd__op_pick_way way, hd_tensor *y, hd_tensor *x, int dim, const
     }
     picks p = {.f = loops[way][y->dtype]};
     hd__dims_axis along = {1, {0}};
-    hd_tensor first = hd__op_geometry_of(x); /* the elements that index 0 picks, in y's sizes */
+    hd_tensor first = hd__op_geometry_of(x); /* x with y's sizes, for the strides of its lines */
     first.ndim = y->ndim;
     memcpy(first.sizes, y->sizes, sizeof first.sizes);
     hd_tensor *operands[] = {y, &first, (hd_tensor *)index};
@@ -142,7 +145,8 @@ void hd__op_pick(hd__op_pick_way way, hd_tensor *y, hd_tensor *x, int dim, const
     hd__dims_merge(&p.lines);
     p.n = along.size;
     memcpy(p.step, along.stride, sizeof p.step);
-    /* For a dim of size 1, all indices are 0, and its stride may be any number. */
+    /* If the dim has size 1, all indices are 0, so its stride, which may be any number, must not be
+     * used. */
     p.step[X] = x->ndim && x->sizes[dim] > 1 ? x->strides[dim] * hd__tensor_bytes_of(x->dtype) : 0;
     hd__parallel_for(hd__dims_count(&p.lines), PICK_GRAIN / p.n, run_lines, &p);
 }
@@ -171,7 +175,7 @@ static hd_tensor with_dim(const hd_tensor *x, int ndim, int dim)
         memmove(&g.sizes[dim + 1], &g.sizes[dim], after);
         memmove(&g.strides[dim + 1], &g.strides[dim], after);
         g.sizes[dim] = 1;
-        g.strides[dim] = 0; /* lines of one element are then walked side by side */
+        g.strides[dim] = 0; /* so that p->f walks lines of one element in one loop */
         g.ndim++;
     }
     return g;

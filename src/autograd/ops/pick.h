@@ -9,10 +9,11 @@
 typedef enum hd__op_pick_way { HD__TAKE, HD__PUT, HD__ADD } hd__op_pick_way;
 void hd__op_pick(hd__op_pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index);
 
-/* Returns x's sizes, strides and storage in a struct for use within one call. */
+/* Returns a struct with x's dtype, sizes, strides and storage, but without a reference to the
+ * storage. Use it within one call only. */
 hd_tensor hd__op_geometry_of(const hd_tensor *x);
 
-/* Returns zeros in the shape of n's input 0. */
+/* Returns zeros in the shape of n's input 0; NULL with an error if memory runs out. */
 hd_tensor *hd__op_zeros_like_input(hd__node *n, hd_dtype dtype);
 
 /* Returns y[i] = x[index[i]] along dim, unrecorded. The caller has checked shapes and indices. */

@@ -53,8 +53,8 @@ static int64_t first_outside(const hd_tensor *p, double most)
     return i < p->numel ? i : -1;
 }
 
-/* Returns p, made contiguous. Fails if p is not of a float dtype, or if an element lies outside [0,
- * most], which `expected` says in words. */
+/* Returns p, or a contiguous copy of it. Returns NULL with an error if p is not of a float dtype or
+ * an element lies outside [0, most]. `expected` says this range in words. */
 static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
 {
     if (!hd__tensor_float_arg(p)) {
@@ -100,7 +100,7 @@ hd_tensor *hd_bernoulli(hd_tensor *p)
 
 /* ---------------------------------------------------------------- dropout */
 
-/* Returns x (mask / keep), unrecorded. */
+/* Returns x (mask / keep), unrecorded, where keep is 1 - p. */
 static hd_tensor *apply(hd_tensor *x, hd_tensor *mask, double keep)
 {
     const double scale[2] = {1 / keep};
@@ -118,8 +118,8 @@ static void dropout_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op dropout_op = HD__OP("MulBackward0", dropout_backward);
 
-/* Returns a mask for x. Draws from the native stream in x's memory order, from the MCG31 stream in
- * row-major order. */
+/* Returns a random mask for x, whose elements are 1 with probability keep; NULL on failure. Draws
+ * from the native stream in x's memory order, and from the MCG31 stream in row-major order. */
 static hd_tensor *draw_mask(hd_tensor *x, double keep)
 {
     hd_generator *g = hd_generator_current();
@@ -166,7 +166,7 @@ static hd_tensor *drop(hd_tensor *x, hdk_drop d)
     return y;
 }
 
-/* dx += dy (kept / keep). No mask was saved: kept is drawn again from the same seed. */
+/* dx += dy (kept / keep). No mask was saved; drop_into draws kept again from the same seed. */
 static void drawn_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hdk_drop *d = hd__node_params(n);
@@ -222,8 +222,8 @@ hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
 
 /* ---------------------------------------------------------------- multinomial */
 
-/* True if each row of p has a weight above 0; otherwise fails with HD_VALUE. p (rows, m) is
- * contiguous. */
+/* Returns true if each row of p has a weight above 0, and false with HD_VALUE otherwise. p (rows,
+ * m) is contiguous. */
 static bool rows_positive(const hd_tensor *p, int64_t m)
 {
     for (int64_t r = 0; r * m < p->numel; r++) {
@@ -241,12 +241,13 @@ static bool rows_positive(const hd_tensor *p, int64_t m)
 }
 
 typedef struct shares {  /* the running sums of one row of m weights */
-    double *sums, whole; /* the m sums, and the last of them */
+    double *sums, whole; /* the m running sums; the last one, which is the sum of all weights */
     int64_t m;
     bool single; /* weights and sums are float32 */
 } shares;
 
-/* Computes the sums of a row of weights, in their dtype. */
+/* Sets s->sums and s->whole to the running sums of a row of s->m weights, rounded to their
+ * dtype. */
 static void cumulate(const void *weights, shares *s)
 {
     const float *f = weights;
@@ -290,7 +291,8 @@ static int64_t search(const shares *s, double u)
     return left;
 }
 
-/* Draws n indices for each row of p (rows, m), which is contiguous, into y (rows, n). */
+/* Draws n indices for each row of the contiguous p (rows, m), and writes them to y (rows, n).
+ * Returns false with an error if memory runs out. */
 static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, int64_t n)
 {
     shares s = {hd__arg_alloc_items(m, sizeof(double)), .m = m, .single = p->dtype == HD_FLOAT32};
@@ -311,8 +313,9 @@ static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, i
     return true;
 }
 
-/* Returns the indices of the n largest p / q, where each q is an exponential random number. Index i
- * comes first with probability p_i / sum(p). */
+/* Returns the indices of the n largest p / q in each row, where each q is an exponential random
+ * number. Index i comes first with probability p_i / sum(p). Returns NULL with an error on
+ * failure. */
 static hd_tensor *race(hd_tensor *p, int64_t n)
 {
     HD_NO_GRAD;

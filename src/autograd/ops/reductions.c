@@ -44,7 +44,7 @@ static int64_t count(int ndim, const int64_t *sizes, uint32_t mask)
     return n;
 }
 
-/* Returns all dims as a bit mask; 0 with an error if x is refused. */
+/* Returns all dims of x as a bit mask; 0 with an error if x is no usable tensor. */
 static uint32_t all_mask(const hd_tensor *x)
 {
     return hd__tensor_arg("x", x) ? hd__tensor_all_dims(x) : 0;
@@ -139,14 +139,15 @@ hd_tensor *hd_mean_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims
 
 enum { VAR, STD }; /* the kinds of the ops */
 
-/* Returns N - correction, or 0 if that is negative. Each result has N elements of the input. */
+/* Returns N - correction, or 0 if that is negative. N is the number of elements from which each
+ * result is computed. */
 static double freedom(int ndim, const int64_t *sizes, hd__op_span s)
 {
     int64_t n = count(ndim, sizes, s.mask) - s.correction;
     return (double)(n > 0 ? n : 0);
 }
 
-/* y = sqrt v:  returns dv = dy / (2 y), and 0 where y is 0. */
+/* For y = sqrt(v): returns the gradient of v, which is dy / (2 y), or 0 where y is 0. */
 static hd_tensor *variance_slope(hd_tensor *y, hd_tensor *dy)
 {
     hd_tensor *g = hd_div(dy, hd_mul_scalar(y, 2));
@@ -243,7 +244,8 @@ hd_tensor *hd_std_dims_n(hd_tensor *x, int correction, bool keepdim, int n, cons
 
 /* ---------------------------------------------------------------- prod */
 
-/* Splits x along dim d into two halves of equal size. Appends ones first if the size is odd. */
+/* Sets half[0] and half[1] to two halves of x along dim d, which have equal sizes. If the size of x
+ * is odd, appends ones first. On failure, both are NULL. */
 static void halve(hd_tensor *x, int d, hd_tensor *half[2])
 {
     const int64_t n = x->sizes[d] / 2 + x->sizes[d] % 2;
@@ -266,7 +268,8 @@ static hd_tensor *product(hd_tensor *x, int d)
     return x;
 }
 
-/* Returns the gradient dx of y = product(x, d). Splits x into the same halves as product does. */
+/* Returns the gradient dx of y = product(x, d); NULL with an error on failure. Splits x into the
+ * same halves as product does. */
 static hd_tensor *product_slope(hd_tensor *x, int d, hd_tensor *dy)
 {
     hd_tensor *half[2];

@@ -8,12 +8,12 @@
 /* The reduced dims of a reduction, which its node keeps for backward. */
 typedef struct hd__op_span {
     uint32_t mask;  /* bit d is set if dim d is reduced */
-    bool keepdim;   /* the reduced dims stay, with size 1 */
+    bool keepdim;   /* true: the reduced dims stay, with size 1 */
     int correction; /* the correction of var and std; else 0 */
 } hd__op_span;
 
-/* Returns an alias of y, the result of reduction s, in the shape of the reduced tensor. The reduced
- * dims have strides of 0. */
+/* Returns an alias of y, the result of reduction s, expanded to the shape of the tensor that was
+ * reduced. The reduced dims get strides of 0. Returns NULL with an error if memory runs out. */
 hd_tensor *hd__op_spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__op_span s);
 
 /* Divides y, contiguous and of a float dtype, by n in that dtype. */

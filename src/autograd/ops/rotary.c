@@ -37,15 +37,16 @@ static bool rotary_options_ok(const hd_rotary_options *o)
     return (known > 0 || (known == 0 && o->factor == 1) ||
             hd_fail(HD_VALUE,
                     "original_max_position_embeddings %" PRId64
-                    ", factor %g: expected a length above 0, or 0 and a factor of 1",
+                    ", factor %g: expected a length of 0 or more, and above 0 unless factor is 1",
                     known, o->factor)) &&
            ((o->low_freq_factor > 0 && o->high_freq_factor > o->low_freq_factor) ||
             hd_fail(HD_VALUE, "low_freq_factor %g, high_freq_factor %g: expected 0 < low < high",
                     o->low_freq_factor, o->high_freq_factor));
 }
 
-/* Returns 1 / theta^(2 i / head_dim). If the original length is known, frequencies of long waves
- * are divided by `factor`, those of short waves stay, and those between are interpolated. */
+/* Returns 1 / theta^(2 i / head_dim). If o->original_max_position_embeddings is not 0, frequencies
+ * of long waves are divided by o->factor, frequencies of short waves stay, and those between are
+ * interpolated. */
 static float inverse_frequency(const hd_rotary_options *o, int64_t i, int64_t head_dim)
 {
     const double known = (double)o->original_max_position_embeddings, turn = 6.283185307179586;
@@ -75,7 +76,7 @@ bool hd_rotary_tables(int64_t head_dim, int64_t length, const hd_rotary_options 
     if (head_dim < 0 || head_dim % 2 != 0 || length < 0) {
         return hd_fail(HD_VALUE,
                        "head_dim %" PRId64 ", length %" PRId64
-                       ": expected an even number, and a length of 0 or more",
+                       ": expected an even head_dim, and a length of 0 or more",
                        head_dim, length);
     }
     HD__SCOPE_OR(false);
@@ -126,8 +127,9 @@ static hd_tensor *rotate_half(hd_tensor *x)
     return hd_cat(-1, hd_neg(hd_narrow(x, -1, half, half)), hd_narrow(x, -1, 0, half));
 }
 
-/* y1 = x1 c1 - x2 s1,  y2 = x2 c2 + x1 s2:  dx1 += dy1 c1 + dy2 s2,  dx2 += dy2 c2 - dy1 s1. So dx
- * is dy, rotated with the sines (-s2, -s1).  dcos += dy x,  dsin += dy (-x2, x1) */
+/* The halves along the last dim are x = (x1, x2), cos = (c1, c2) and sin = (s1, s2).
+ * y1 = x1 c1 - x2 s1,  y2 = x2 c2 + x1 s2:  dx1 += dy1 c1 + dy2 s2,  dx2 += dy2 c2 - dy1 s1.
+ * So dx is dy, rotated with the sines (-s2, -s1).  dcos += dy x,  dsin += dy (-x2, x1) */
 static void rotary_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *x = hd__node_saved_get(n, 0), *cos = hd__node_saved_get(n, 1),

@@ -14,15 +14,15 @@
 
 typedef struct view_part { /* the part of the input that a view shows */
     int dim;
-    bool selects;             /* the view lacks dim */
-    int64_t start, step, len; /* first index, distance and number along dim */
+    bool selects;             /* true: the view has one index of dim, and so lacks dim */
+    int64_t start, step, len; /* along dim: the first index, the step, the number of indices */
 } view_part;
 
 enum { IS_SPLIT, IS_UNBIND }; /* the kinds of the ops */
 
 /* ---------------------------------------------------------------- backward */
 
-/* Returns part p of x as an alias. */
+/* Returns an alias of x with the elements of part p. */
 static hd_tensor *take(hd_tensor *x, const view_part *p)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
@@ -34,14 +34,14 @@ static hd_tensor *take(hd_tensor *x, const view_part *p)
         sizes[ndim] = d == p->dim ? p->len : x->sizes[d];
         strides[ndim] = x->strides[d];
         if (d == p->dim && __builtin_mul_overflow(x->strides[d], p->step, &strides[ndim])) {
-            strides[ndim] = x->strides[d]; /* only one element: its stride does not matter */
+            strides[ndim] = x->strides[d]; /* with only one element, the stride does not matter */
         }
         ndim++;
     }
     int64_t offset;
     if (__builtin_mul_overflow(p->start, x->strides[p->dim], &offset) ||
         __builtin_add_overflow(offset, x->offset, &offset)) {
-        offset = x->offset; /* no element: the offset does not matter */
+        offset = x->offset; /* without elements, the offset does not matter */
     }
     return hd__tensor_alias(x, ndim, sizes, strides, offset);
 }
@@ -196,8 +196,9 @@ hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index)
 
 /* ---------------------------------------------------------------- several parts */
 
-/* Returns n views of x, one after another along dim. View k has length lens[k] or, if lens is NULL,
- * `size`; the last one may then be shorter. n may exceed the size of dim: views may be empty. */
+/* Returns a list of n views of x, one after another along dim, recorded as op. View k has length
+ * lens[k]. If lens is NULL, each has the length `size`, and the last one may be shorter. Views may
+ * be empty, so n may exceed the size of dim. NULL with an error on failure. */
 static hd_list *parts(const hd__op *op, hd_tensor *x, int dim, int64_t n, const int64_t *lens,
                       int64_t size)
 {
@@ -239,19 +240,23 @@ hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim)
         return hd__arg_null_arg("sizes");
     }
     int64_t sum = 0;
-    bool fits = n >= 0;
-    for (int k = 0; k < n && fits; k++) {
-        fits = sizes[k] >= 0 && sizes[k] <= x->sizes[d] - sum;
-        sum += fits ? sizes[k] : 0;
+    for (int k = 0; k < n; k++) {
+        if (sizes[k] < 0) {
+            return hd_fail(HD_SHAPE, "sizes[%d] %" PRId64 ": expected 0 or more", k, sizes[k]);
+        }
+        sum = sizes[k] > INT64_MAX - sum ? INT64_MAX : sum + sizes[k];
     }
-    if (!fits || sum != x->sizes[d]) {
-        return hd_fail(HD_SHAPE, "dim %d of %s: expected sizes of 0 or more whose sum is %" PRId64,
-                       d, HD__SHAPE(x), x->sizes[d]);
+    if (n < 0 || sum != x->sizes[d]) {
+        return hd_fail(HD_SHAPE,
+                       "%d sizes with the sum %" PRId64
+                       " for dim %d of %s: expected the sum %" PRId64,
+                       n, sum, d, HD__SHAPE(x), x->sizes[d]);
     }
     return parts(&split_sizes_op, x, d, n, sizes, 0);
 }
 
-/* Splits x into views of length `size`. A dim of size 0 gives one empty view. */
+/* Returns a list of views of x of length `size` along dim d; the last one may be shorter. If the
+ * dim has size 0, the list has one empty view. */
 static hd_list *split_evenly(hd_tensor *x, int d, int64_t size)
 {
     int64_t total = x->sizes[d], n = total == 0 ? 1 : total / size + (total % size != 0);
@@ -296,7 +301,8 @@ typedef struct roll {
     int dim;
 } roll;
 
-/* Returns y[i] = x[i - shift], unrecorded: the last `shift` elements, and then the others. */
+/* Returns y with y[i] = x[i - shift], unrecorded: first the last `shift` elements of x, and then
+ * the others. */
 static hd_tensor *rolled(hd_tensor *x, const roll *t)
 {
     HD_NO_GRAD;
@@ -325,7 +331,7 @@ hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim)
 
 /* ---------------------------------------------------------------- flip */
 
-/* Returns a copy of x, unrecorded, reversed along the dims of the bit mask. */
+/* Returns a copy of x, unrecorded, reversed along each dim whose bit is set in `dims`. */
 static hd_tensor *flipped(const hd_tensor *x, uint32_t dims)
 {
     hd_tensor turned = *x;

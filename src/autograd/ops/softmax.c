@@ -29,8 +29,8 @@ static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, 
     return true;
 }
 
-/* Returns the result of a kernel along dim for x, and for y unless it is NULL. If y is given, x is
- * a gradient, which the result may overwrite. */
+/* Returns the result of a kernel along dim; NULL on failure. In forward, y is NULL. In backward, x
+ * is the gradient, which the result may overwrite, and y is the saved result. */
 static hd_tensor *along(int kernel, int dim, hd_tensor *x, hd_tensor *y)
 {
     bool last = dim >= x->ndim - 1;
@@ -52,7 +52,8 @@ static hd_tensor *along(int kernel, int dim, hd_tensor *x, hd_tensor *y)
     return out;
 }
 
-/* The forward of softmax and log_softmax, which save only y. */
+/* Returns the softmax or log_softmax of x, recorded; NULL with an error on failure. Saves only the
+ * result. */
 static hd_tensor *lane_op(const hd__op *op, int kernel, hd_tensor *x, int dim)
 {
     if (!hd__tensor_float_x(x)) {
@@ -167,7 +168,7 @@ hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t 
 
 /* ---------------------------------------------------------------- cumsum */
 
-/* Returns the running sums of x along dim, from its end if `backwards`. */
+/* Returns the running sums of x along dim; from its end to its start if `backwards` is true. */
 static hd_tensor *running_sums(hd_tensor *x, int dim, bool backwards)
 {
     hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : x->dtype;

@@ -61,7 +61,7 @@ static void replace_top(entry *e, int64_t n, entry v)
     e[hole] = v;
 }
 
-/* Returns an integer in whose order the values are; NaN has the largest one. */
+/* Returns an integer key for v. A larger value has a larger key, and NaN has the largest. */
 static int64_t key_of(double v)
 {
     int64_t bits;
@@ -109,7 +109,8 @@ static void select_first(entry *e, int64_t k, const void *x, int dtype, int64_t 
 
 static const hd__op topk_op = HD__OP_KIND("TopkBackward0", hd__op_scatter_backward, HD__PUT);
 
-/* Lines lie along the last dim: n elements of x, k of indices. Both tensors are contiguous. */
+/* The arguments of run_task. A line lies along the last dim. It has n elements of x and k elements
+ * of indices. Both tensors are contiguous. */
 typedef struct topk_lines {
     const hd_tensor *x, *indices;
     entry *e; /* scratch, k entries for each task */
@@ -133,7 +134,8 @@ static void run_task(int task, void *arg)
     }
 }
 
-/* Fills each line of indices for the same line of x. Both are contiguous. */
+/* Fills each line of `indices` with the indices of the first k elements, in order, of that line of
+ * x. Both are contiguous. Returns false with an error if memory runs out. */
 static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int64_t k, int64_t n, bool largest)
 {
     topk_lines l = {.x = x, .indices = indices, .k = k, .n = n, .largest = largest};

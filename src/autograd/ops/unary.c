@@ -11,7 +11,8 @@
 
 enum unary_saves { SAVE_X, SAVE_Y, SAVE_NOTHING };
 
-/* Computes y = f(x), in float32 if f has no loop for x's dtype. */
+/* Returns y = f(x), recorded; NULL on failure. f is loop number `loop`. Computes in float32 if f
+ * has no loop for x's dtype. */
 static hd_tensor *unary(const hd__op *op, int loop, hd_tensor *x, enum unary_saves saves)
 {
     if (!hd__tensor_arg("x", x)) {
@@ -229,8 +230,8 @@ hd_tensor *hd_logsigmoid(hd_tensor *x)
 
 /* ---------------------------------------------------------------- of x and numbers */
 
-/* Writes two numbers as elements of dtype d to `elements`, for the params of a loop. False with an
- * error if d cannot hold them. */
+/* Writes two numbers as elements of dtype d to `elements`, which a loop takes as its params.
+ * Returns false with an error if d cannot hold them. */
 static bool two_elements(hd_dtype d, const hd_scalar numbers[2], void *elements)
 {
     bool fits = true;
@@ -241,7 +242,8 @@ static bool two_elements(hd_dtype d, const hd_scalar numbers[2], void *elements)
     return fits;
 }
 
-/* Computes y = f(x, a, b). f has a loop for x's dtype; a loop with one number ignores b. */
+/* Returns y = f(x, a, b), recorded; NULL on failure. f has a loop for x's dtype; a loop with one
+ * number ignores b. */
 static hd_tensor *with_numbers(const hd__op *op, int loop, hd_tensor *x, double a, double b)
 {
     const hd_scalar numbers[] = {hd_scalar_double(a), hd_scalar_double(b)};

@@ -56,8 +56,8 @@ static hd_tensor *view_of(const hd__op *op, hd_tensor *x, int ndim, const int64_
     return hd__record_view(op, hd__tensor_alias(x, ndim, sizes, strides, x->offset), x, NULL, 0);
 }
 
-/* Returns x in the sizes `given`, of which one may be -1: a view if x's strides allow it; otherwise
- * a view of a copy or, without `copies`, an error. */
+/* Returns x in the sizes `given`, of which one may be -1. Returns a view of x if its strides allow
+ * it. If not, returns a view of a copy if `copies` is true, and NULL with HD_SHAPE otherwise. */
 static hd_tensor *reshaped(hd_tensor *x, int ndim, const int64_t *given, bool copies)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
