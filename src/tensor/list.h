@@ -10,8 +10,8 @@ struct hd_list {
     hd_tensor *holder; /* the tensor whose data the list lies in */
 };
 
-/* Moves l and its tensors from the innermost scope to the one around it, as hd_scope_return does,
- * and returns l. l may be NULL. */
+/* Moves l and its tensors from the innermost scope to the one around it, as hd_scope_return does.
+ * Returns l. If l is NULL, does nothing and returns NULL. */
 hd_list *hd__tensor_list_return(hd_list *l);
 
 #endif

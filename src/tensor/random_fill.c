@@ -63,7 +63,8 @@ static void fill_run(const distribution *d, char *x, int64_t step, int64_t n)
     }
 }
 
-/* Fills x in the order of its memory, on this thread, and returns x. */
+/* Fills x with numbers from the distribution d, in the order of x's memory, on this thread. Returns
+ * x. */
 static hd_tensor *fill_in_order(hd_tensor *x, distribution d)
 {
     hd__dims w;
