@@ -111,7 +111,8 @@ struct hdk_binary {
 };
 HDK_FAMILY(hdk_binary, baseline, HDK_I64)
 
-/* Returns the level's loop of op or, if it has none, that of the common table (kernels.h). */
+/* Returns the loop of `op` for `dtype` at the CPU level or, if the level has none, the loop of the
+ * common table (kernels.h). */
 static inline hdk_loop hdk_binary_loop(int op, int dtype)
 {
     hdk_loop loop = hdk_binary()->of[op][dtype];
@@ -123,7 +124,8 @@ struct hdk_unary {
 };
 HDK_FAMILY(hdk_unary, baseline, HDK_F32)
 
-/* Returns the level's loop of op or, if it has none, that of the common table (kernels.h). */
+/* Returns the loop of `op` for `dtype` at the CPU level or, if the level has none, the loop of the
+ * common table (kernels.h). */
 static inline hdk_loop hdk_unary_loop(int op, int dtype)
 {
     hdk_loop loop = hdk_unary()->of[op][dtype];

@@ -438,7 +438,7 @@ static void fn(outer)(const hdk_product *p)
     }
 }
 
-/* Returns the function that computes the product p. Every path gives the bits of p->order.
+/* Returns the function that computes p, or NULL for tiles. Every path gives p->order's bits.
  *
  *     order of sums   shape and layout           path        because
  *     one step        any                        outer       there is no sum

@@ -20,7 +20,7 @@
 #define HDK_IF_WIDE(...) __VA_ARGS__
 #endif
 
-/* a b + c, rounded once if the level has an instruction for it, and twice otherwise. Code whose
+/* a b + c, rounded once if the CPU level has an instruction for it, and twice otherwise. Code whose
  * bits must not depend on the level calls fmaf or fma. */
 #if HDK_AT_AVX2
 #define HDK_FUSED

@@ -19,8 +19,8 @@ typedef struct hdk_numbers {
     double w2;           /* 1 - beta2; 1 for Adagrad, whose beta2 is 1, too */
     double correction2;  /* Adam: sqrt(1 - beta2^t) */
     double eps;
-    double nesterov, first; /* SGD: 0 or 1, because bools would keep the loop from
-                             * vectorising; first: v becomes the gradient */
+    double nesterov, first; /* SGD: 0 or 1, because bools would keep the loop from vectorising;
+                             * if `first` is 1, v becomes the gradient */
     bool maximize;
 } hdk_numbers;
 
@@ -34,7 +34,7 @@ typedef struct hdk_step {
 
 #define HDK_STEP_NAME(name, loop) HDK_##name,
 enum { HDK_OPTIM_STEPS(HDK_STEP_NAME) HDK_STEPS };
-enum { HDK_SCALE /* x *= a */, HDK_CLAMP_BOTH /* to [-a, a]; NaN stays */ };
+enum { HDK_SCALE /* x *= a */, HDK_CLAMP_BOTH /* clamps x to [-a, a]; NaN stays */ };
 
 /* The last index of each table is the dtype: float32, float64. */
 struct hdk_optim {

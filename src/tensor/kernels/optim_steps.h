@@ -1,5 +1,5 @@
 /* optim_steps.h - the steps of optimizers: a template (template.h) for optim_kernels.c. Without a
- * TYPE it gives optim.h their names.
+ * TYPE it only defines the list of the steps' names, for optim.h.
  *
  * A kernel is one loop, inlined once for each frequent set of states, so that compilers vectorise
  * it. The arrays do not overlap. */

@@ -21,7 +21,7 @@ enum {
 };
 
 /* Defines a reduction of lanes of type X to one y of type Y per lane. RUN is the result of one lane
- * that is read by itself. TILES computes k lanes side by side. */
+ * that is read by itself. TILES computes k <= SIDE_BY_SIDE lanes side by side. */
 #define REDUCTION(name, Y, X, SIDE_BY_SIDE, RUN, TILES)                                            \
     static void name(const hdk_lanes *l, void *const *data, double p)                              \
     {                                                                                              \
@@ -70,9 +70,10 @@ enum {
 #include "tensor/kernels/reduce_sum.h"
 #undef TYPE
 
-/* The functions for any and all. truth sets each of n bytes to 1 if the element of x is not 0, and
- * to 0 otherwise. has returns true if the run has an element that is 0 (if `zero`; used by all), or
- * one that is not 0 (otherwise; used by any). FLAGS is an integer as wide as T. */
+/* The functions for any and all. `truth` sets each of n bytes to 1 if the element of x is not 0,
+ * and to 0 otherwise. If `zero`, `has` returns true if the run has an element that is 0; `all`
+ * calls it so. Otherwise `has` returns true if the run has an element that is not 0; `any` calls it
+ * so. FLAGS is an integer as wide as T. */
 #define TRUTH(type, T, FLAGS)                                                                      \
     static void truth_##type(const void *from, int64_t at, int64_t stride, int64_t n, uint8_t *y)  \
     {                                                                                              \

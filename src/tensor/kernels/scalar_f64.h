@@ -85,8 +85,8 @@ HDK_INLINE double scalar_exp_beside_1_f64(double x)
     return (p + p) * scalar_of_f64((power + 1022) << 52);
 }
 
-/* Returns e^(x + rest) - 1 for x from -50 to 0, or NaN, and a small rest. Sets *low to the rounding
- * error of the result. */
+/* Returns e^(x + rest) - 1, where x is from -50 to 0 and rest is small. Returns NaN if x is NaN.
+ * Sets *low to the rounding error of the result. */
 HDK_INLINE double scalar_expm1_f64(double x, double rest, double *low)
 {
     uint64_t power;
@@ -187,7 +187,7 @@ HDK_INLINE double scalar_log1p_f64(double x)
  *
  * Their relative error is less than 2^-32. */
 
-/* Returns exp(x), for x from -700 to 700, or NaN. */
+/* Returns exp(x) for x from -700 to 700, and NaN if x is NaN. */
 HDK_INLINE double scalar_exp_short_f64(double x)
 {
     static const double exp_p[] = {0.5000000013457727,    0.16666666681614256,

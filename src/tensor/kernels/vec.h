@@ -101,7 +101,7 @@ HDK_INLINE vec_f32 vkeep_f32(vec_f32 v, vec_i32 mask)
     return (vec_f32)((vec_i32)v & mask);
 }
 
-/* Returns the products of the low halves of the elements. */
+/* Returns the product of the low 32 bits of a and the low 32 bits of b, for each element. */
 HDK_INLINE vec_u64 vmullow_u64(vec_u64 a, vec_u64 b)
 {
 #ifdef HDK_X86
@@ -111,8 +111,8 @@ HDK_INLINE vec_u64 vmullow_u64(vec_u64 a, vec_u64 b)
 #endif
 }
 
-/* Returns a b + c with one rounding, at every level. On ARM it is written in assembly, because the
- * header of ARM's intrinsics defines names that heed uses, too. */
+/* Returns a b + c, rounded once, at every CPU level (kernels.h). On ARM it is written in assembly,
+ * because the header of ARM's intrinsics defines names that heed uses, too. */
 HDK_INLINE vec_f32 vfma_f32(vec_f32 a, vec_f32 b, vec_f32 c)
 {
 #if defined(HDK_X86) && defined(HDK_FUSED)
@@ -152,7 +152,7 @@ HDK_INLINE vec_f32 vmin_f32(vec_f32 a, vec_f32 b)
 #endif
 }
 
-/* Returns the largest element. Folds the vector in half until one element is left. */
+/* Returns the largest element of v. Folds the vector in half until one element is left. */
 HDK_INLINE float vlargest_f32(vec_f32 v)
 {
 #if HDK_REGISTER == 64

@@ -22,7 +22,8 @@ static void fn(values)(const hdk_lanes *l, void *const *data, bool least)
     }
 }
 
-/* Writes the first index of each lane's extreme, and the value to operand 2 unless that is NULL. */
+/* Writes the first index of each lane's maximum or, if `least`, minimum to operand 0. Writes its
+ * value to operand 2 unless that is NULL. */
 static void fn(places)(const hdk_lanes *l, void *const *data, bool least)
 {
     const int64_t xn = l->sn[1];
