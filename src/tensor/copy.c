@@ -162,7 +162,8 @@ void hd__tensor_join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts)
     for (; j.lead >= 0 && y->sizes[j.lead] == 1; j.lead--) {
     }
     j.row = j.inner * y->sizes[dim];
-    const int64_t mean = j.row / n; /* rows of single elements are joined faster part by part */
+    /* bytes of a part's row, on average; rows of single elements are joined faster part by part */
+    const int64_t mean = j.row / n;
     bool narrow =
         y->numel > 0 && j.lead >= 0 && mean <= NARROW && mean > hd__tensor_bytes_of(y->dtype);
     for (int64_t k = 0; k < n && narrow; k++) {

@@ -201,7 +201,7 @@ bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t)
     if (!check_name(d, name) || !hd__tensor_any_arg("t", t, false)) {
         return false;
     }
-    hd__tensor_hold(t); /* before the old value is dropped, which may be t itself */
+    hd__tensor_hold(t); /* held before the old value is dropped, which may be t itself */
     bool ok = set(d, name, HD_DICT_TENSOR, (hd__dict_value){.tensor = t});
     if (!ok) {
         hd__tensor_drop(t);

@@ -17,7 +17,7 @@ typedef struct hd__dims_axis {
 } hd__dims_axis;
 
 typedef struct hd__dims {
-    int n, ndim; /* numbers of operands and of dims */
+    int n, ndim; /* number of operands; number of dims */
     hd__dims_axis dim[HD_MAX_DIMS];
 } hd__dims;
 

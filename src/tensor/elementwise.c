@@ -13,7 +13,7 @@
 
 enum {
     DIRECT = 32768,    /* a contiguous tensor of at most this many elements needs no walk */
-    LOOP_GRAIN = 32768 /* the fewest elements of a task */
+    LOOP_GRAIN = 32768 /* a task has at least this many elements */
 };
 
 hd_tensor *hd__loop_number_of(hd__loop_number *n, hd_dtype d, hd_scalar s)
@@ -104,9 +104,9 @@ void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *da
 /* ---------------------------------------------------------------- transposed inputs */
 
 enum {
-    TILES_WORTH = 256, /* the fewest elements that are worth tiles */
+    TILES_WORTH = 256, /* tiles are used for at least this many elements */
     ROW = 1024, /* the most bytes of a row of a transposed tile; the most elements if f is NULL */
-    SHORTEST = 1024 /* the fewest bytes of a run that is written past the cache */
+    SHORTEST = 1024 /* a run that is written past the cache has at least this many bytes */
 };
 
 /* A walk over tiles of two dims, `across` and `along`. An input that is dense along `across` is

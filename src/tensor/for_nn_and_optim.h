@@ -1,5 +1,5 @@
-/* for_nn_and_optim.h - the internal functions of tensor that nn and optim may call. They include no
- * other internal header of tensor. Each section names the file of its functions. */
+/* for_nn_and_optim.h - the internal functions of tensor that nn and optim may call. nn and optim
+ * include no other internal header of tensor. Each section names the file of its functions. */
 #ifndef HEED_TENSOR_FOR_NN_AND_OPTIM_H
 #define HEED_TENSOR_FOR_NN_AND_OPTIM_H
 
@@ -54,7 +54,7 @@ void hd__tensor_write_array(hd_tensor *x, const void *array);
 /* Returns true if hd__tensor_take_over may be called on leaf t. Returns false with HD_STATE if a
  * backward runs on this thread. */
 bool hd__tensor_may_take_over(const hd_tensor *t);
-/* Gives leaf t the storage, dtype and strides of y, a new tensor of t's shape. Its .grad becomes g;
+/* Gives leaf t the storage, dtype and strides of y, a new tensor of t's shape. t's .grad becomes g;
  * if g is HD_NONE, t has no .grad afterwards. t keeps its references and hooks. Views of t, and
  * aliases that a graph saved, keep the old storage. Cannot fail. */
 void hd__tensor_take_over(hd_tensor *t, const hd_tensor *y, hd_tensor *g);
@@ -88,7 +88,7 @@ extern HD__TLS hd_scope *hd__scope_top;
 /* The first field of every scope. After a scope closes, a new one may have its address, but never
  * its serial number. */
 typedef struct hd__scope_head {
-    uint64_t serial; /* above 0; no two scopes of a thread share one */
+    uint64_t serial; /* serial number, above 0; no two scopes of a thread share one */
 } hd__scope_head;
 static inline uint64_t hd__scope_serial(const hd_scope *s)
 {

@@ -11,7 +11,7 @@
 
 enum {
     LANES_WORTH = 16384, /* a call with at most this many elements runs on one thread */
-    UNIT = 4096,         /* the fewest elements of a task */
+    UNIT = 4096,         /* a task has at least this many elements */
     /* Unless hdk_lanes_apart, a call of the kernel gets neighbouring lanes of at least this many
      * bytes. */
     LANES_SIDE = 512,

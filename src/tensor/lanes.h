@@ -10,8 +10,8 @@
  * sets k and sk. */
 typedef struct hd__lanes {
     hd__dims dims;                   /* all dims except that of the lanes */
-    void *data[HDK_LANE_OPERANDS];   /* NULL only if the kernel allows it */
-    int64_t item[HDK_LANE_OPERANDS]; /* bytes of an element */
+    void *data[HDK_LANE_OPERANDS];   /* each operand's data; NULL only if the kernel allows it */
+    int64_t item[HDK_LANE_OPERANDS]; /* bytes of an element of each operand */
     hdk_lanes lanes;
 } hd__lanes;
 

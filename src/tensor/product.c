@@ -13,12 +13,12 @@
 #include "tensor/kernels/gemm.h"
 
 enum {
-    PRODUCT_GRAIN = 65536, /* the fewest multiplications that are worth a thread */
+    PRODUCT_GRAIN = 65536, /* each of several threads gets at least this many multiplications */
     PACKING = 6, /* packing a row or column of a cell costs as much as this many elements of c */
     /* With this many matrices for each thread, no matrix is cut, even if some threads get more than
      * others. */
     EVEN_ENOUGH = 4,
-    LONG_DOT = 1 << 17, /* the fewest elements of a dot that the threads share */
+    LONG_DOT = 1 << 17, /* the threads share a dot of at least this many elements */
     DOT_PARTS = 8,
     /* A bfloat16 b is widened to float32 in parts of at most WIDE_FEW elements if a has at most
      * HDK_SPLIT_ROWS rows, and WIDE_MANY elements otherwise. Without scratch, a part has WIDE_LEAST
@@ -132,9 +132,9 @@ static int64_t ceil_div(int64_t n, int64_t by)
 }
 
 /* Sets *steps and *cols to the rows and columns of b that are widened at a time, so that they fit
- * into `room` elements. Such a part has whole dense lines of b, or pieces of lines if fewer than
- * WIDE_LINES would fit. Products of the order HDK_SPLIT are not cut, because their sums cannot
- * continue from part to part. */
+ * into `room` elements. Such a part has whole dense lines (rows or columns) of b, or pieces of
+ * lines if fewer than WIDE_LINES would fit. Products of the order HDK_SPLIT are not cut, because
+ * their sums cannot continue from part to part. */
 static void widened_at_once(const hdk_product *p, int64_t room, int64_t *steps, int64_t *cols)
 {
     const int64_t part = room / WIDE_LINES;

@@ -17,7 +17,7 @@ enum { BUFFER = 256 };
 typedef struct distribution {
     hd_generator *g;
     double a, b; /* parameters of the distribution */
-    bool single; /* x is float32 */
+    bool single; /* true if x is float32 */
     /* draws one number; NULL if the numbers are uniform */
     double (*sample)(const struct distribution *d);
 } distribution;

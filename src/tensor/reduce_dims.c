@@ -12,7 +12,7 @@
 
 enum {
     NO_PLAN_MOST = 32768, /* a contiguous tensor of at most this many elements needs no plan */
-    PIECE = HDK_SUM_MAX   /* the most elements of a piece of a lane */
+    PIECE = HDK_SUM_MAX   /* a lane is cut into pieces of at most this many elements */
 };
 
 /* The dims of a tensor x, in another order. The innermost ones are the reduced dims, merged. Around

@@ -88,11 +88,11 @@ struct hd_tensor {
 };
 
 enum {
-    HD__F_PARAMETER = 1,    /* prints as a Parameter */
+    HD__F_PARAMETER = 1,    /* it prints as a Parameter */
     HD__F_MULTI_VIEW = 2,   /* an output of split, chunk or unbind; may not change in place */
     HD__F_CONTIGUOUS = 4,   /* row-major without gaps; code that sets sizes or strides updates it */
     HD__F_NO_GRAD_VIEW = 8, /* a view taken under no_grad; may not change in place in grad mode */
-    HD__F_LISTED = 16,      /* in debug mode's list of live tensors */
+    HD__F_LISTED = 16,      /* it is in debug mode's list of live tensors */
     HD__F_LENT = 32,  /* a read-only gradient that was passed to the user's code, or its alias */
     HD__F_LEAF = 64,  /* the first node attached to it was a leaf's */
     HD__F_MOVED = 128 /* it took over another storage, but lies in its old storage's block */

@@ -27,10 +27,10 @@ typedef struct hdk_head {
     double divisor; /* divisor of the scores, or 0 if scale is used */
     /* dropout keeps a weight with this probability and divides by it; 1 if no dropout */
     double keep;
-    const uint8_t *bits; /* one bit per weight, lowest bit of a byte first: 1 keeps it; or NULL */
+    const uint8_t *bits; /* one bit per weight, the lowest of a byte first; 1 keeps it; or NULL */
     uint32_t seed;       /* without bits: the first element of dropout's stream (mcg31.h of base) */
-    uint32_t limit;      /* without bits: a weight is kept if its element is below limit */
-    int64_t first;       /* the index of this head's first weight, in the bits or the stream */
+    uint32_t limit; /* without bits: a weight is kept if its element of the stream is below limit */
+    int64_t first;  /* the index of this head's first weight, in the bits or the stream */
 } hdk_head;
 
 typedef struct hdk_head_grads {

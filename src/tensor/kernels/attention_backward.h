@@ -3,12 +3,13 @@
  * is 0 for a weight that dropout drops:
  *     ds = p (dp - sum(p dp)) scale, dq = ds k, dk = ds^T q, dv = p^T do. */
 
+/* The buffers in scratch. The comments give their shapes, in the order of the names. */
 typedef struct backward_state {
     const void **packed;          /* the q.p and dout.p that are packed in q and dy */
     float *q, *dy, *dq;           /* (l, wide), (l, wide_v), (l, wide) */
     float *both;                  /* (l,): dout . out of each query */
     float *k, *panels, *v_panels; /* (KEYS, wide), (KEYS / WIDE, d, WIDE), panels of v */
-    float *dk, *dv, *w, *ds;      /* (KEYS, wide), (KEYS, wide_v), (QUERIES, KEYS) twice */
+    float *dk, *dv, *w, *ds;      /* (KEYS, wide), (KEYS, wide_v), two (QUERIES, KEYS) */
     int64_t wide, wide_v, size;
 } backward_state;
 

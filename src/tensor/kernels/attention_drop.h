@@ -6,8 +6,8 @@ typedef struct dice {
     const hdk_head *h;
     int64_t number;       /* index of the row's first weight */
     uint32_t x, next_row; /* element `number` of the stream; factor that leads to the next row */
-    vec_u64 even, odd;    /* twice a^0, a^2, ... and a^1, a^3, ... */
-    vec_u64 stride;       /* twice a^HDK_V */
+    vec_u64 even, odd;    /* 2 a^0, 2 a^2, ...; 2 a^1, 2 a^3, ... */
+    vec_u64 stride;       /* 2 a^HDK_V */
     vec_u32 limit;
 } dice;
 

@@ -3,11 +3,12 @@
  * s are the scores q k^T scale + mask, and m is the largest score of the row so far. If a later
  * block has a larger score, o and the sum are scaled down. */
 
+/* The buffers in scratch. The comments give their shapes, in the order of the names. */
 typedef struct forward_state {
     const void **packed;     /* the k.p and v.p that are packed in panels and values */
     float *panels, *values;  /* keys (s / WIDE, d, WIDE), values (s, wide_v) */
     float *q, *scores, *out; /* (QUERIES, d), (QUERIES, KEYS), (QUERIES, wide_v) */
-    float *max, *sum;        /* (QUERIES), (QUERIES, HDK_V) */
+    float *max, *sum;        /* (QUERIES,), (QUERIES, HDK_V) */
     int64_t wide_v, size;
 } forward_state;
 

@@ -83,7 +83,7 @@ ARANGE(arange_f64, double, 4)
 LINSPACE(linspace_f32, float, fmaf)
 LINSPACE(linspace_f64, double, fma)
 
-enum { PIECE = 4096 }; /* bytes of the output that are computed before they are written */
+enum { PIECE = 4096 }; /* number of output bytes that are computed before they are written */
 
 /* Runs p's loop for the m elements from i on, and writes its output to y. */
 static void compute_piece(const hdk_past_cache *p, char *y, char *const *data,
@@ -126,7 +126,7 @@ static void end_past_cache(void)
 }
 
 #ifdef HDK_WIDE_TYPES
-enum { AHEAD = 3 * HDK_STRIP }; /* rows of x between a read and its prefetch */
+enum { AHEAD = 3 * HDK_STRIP }; /* a row of x is prefetched this many rows before it is read */
 
 /* Defines a function that writes the transposed tile x to y. */
 #define TURN(name, T)                                                                              \
@@ -145,8 +145,9 @@ TURN(turn_2, uint16_t)
 TURN(turn_8, uint64_t)
 TURN(turn_rest_4, uint32_t)
 
-/* Transposes 16 rows of 16 bytes. Four times, it interleaves each row of the first half, byte by
- * byte, with its partner in the second half. */
+/* Writes the transposed tile x to y. A full tile, 16 rows of 16 bytes, takes four rounds. Each
+ * round interleaves every row of the first half, byte by byte, with its partner in the second
+ * half. */
 static inline void turn_1(char *y, int64_t y_row, uint8_t (*x)[HDK_STRIP], int64_t rows,
                           int64_t columns)
 {

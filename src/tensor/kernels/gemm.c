@@ -24,7 +24,7 @@ enum {
     BESIDE_2 = HDK_REGISTER > 32 ? 8 : 4,
     BESIDE_4 = HDK_REGISTER > 32 ? 6 : 2,
     BESIDE_BF16 = HDK_REGISTER > 32 ? 2 : 8,
-    AHEAD_BF16 = 3072 /* elements of bfloat16 between a read and its prefetch */
+    AHEAD_BF16 = 3072 /* bfloat16 is prefetched this many elements before it is read */
 };
 
 typedef struct hdk_blocking {

@@ -22,7 +22,7 @@ typedef struct hdk_product {
     void *c;
     int64_t a_row, a_col, b_row, b_col, c_row;
     const void *bias;  /* (n,), added to every row at the end; or NULL */
-    int64_t bias_step; /* bias's stride */
+    int64_t bias_step; /* stride of bias, in elements */
     bool add;          /* c += a b: the sums start from c's elements */
     hdk_order order;
 } hdk_product;

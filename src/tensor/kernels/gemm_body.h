@@ -122,7 +122,7 @@ static void fn(add_bias)(T *c, int64_t c_row, int64_t rows, int64_t cols, const 
 /* The operands of the tiles of a block of c, packed or in place. */
 typedef struct BLOCK {
     int64_t rows, cols, steps;
-    int64_t height; /* rows of each tile but the last */
+    int64_t height; /* number of rows of each tile but the last */
     const T *a, *b;
     int64_t a_panel, a_row, a_step; /* a_panel: elements from one panel to the next */
     int64_t b_panel, b_step;
@@ -131,7 +131,7 @@ typedef struct BLOCK {
     const T *raw; /* the part of a that is still to be packed; or NULL */
     int64_t raw_row, raw_col;
     hdk_ahead a_ahead, b_ahead; /* the memory that is packed next */
-    bool go_on;                 /* adds to c instead of setting it */
+    bool go_on;                 /* true to add to c instead of setting it */
     const T *bias;              /* NULL if there is none */
     int64_t bias_step;
 } BLOCK;

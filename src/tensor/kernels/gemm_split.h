@@ -1,10 +1,10 @@
 /* gemm_split.h - the product of at most HDK_SPLIT_ROWS rows with a matrix whose columns are dense:
  * a template (template.h) for gemm.c, which transposes one column to one row. The matrix may be
  * bfloat16, which is widened as it is read. gemm.c defines five macros for it:
- *     B, B_VECTOR(b)    the type of its elements, and the vector at b as T
- *     B_ELEMENT(v)      an element as a T
- *     BESIDE            columns that are read side by side for one row of a
- *     split(name)       the name of a function
+ *     B, B_VECTOR(b)    the type of the matrix's elements; a vector of them, widened to T
+ *     B_ELEMENT(v)      an element, widened to T
+ *     BESIDE            number of columns that are read side by side for one row of a
+ *     split(name)       the name of a function for B
  *
  * A Linear of one token reads each weight once, so memory is the limit. Every element of c is the
  * dot of a row of a with a column of b, both dense, in VECTOR chains, which are folded in halves at

@@ -49,7 +49,7 @@ HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *
             }
             HDK_UNROLL
             for (int j = 0; j < vecs; j++) {
-                if (j * HDK_REGISTER % 64 == 0) { /* once a line */
+                if (j * HDK_REGISTER % 64 == 0) { /* once per cache line */
                     __builtin_prefetch(far + j * VECTOR);
                 }
                 y[j] = fn(vload)(b + j * VECTOR);

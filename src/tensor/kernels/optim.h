@@ -11,7 +11,7 @@
 
 /* The numbers of a step. Those that a kernel does not read are 0. */
 typedef struct hdk_numbers {
-    double lr;           /* Adam: lr / (1 - beta1^t); Adagrad: lr after lr_decay */
+    double lr;           /* the learning rate; Adam: lr / (1 - beta1^t); Adagrad: after lr_decay */
     double weight_decay; /* gradient += weight_decay * parameter; 0 for AdamW */
     double decay; /* the parameter's factor: 1 - lr weight_decay for AdamW and Lion; 1 for Adam */
     double momentum, dampening;

@@ -12,7 +12,7 @@ enum {
     HDK_ANY, /* bool: true if any element is not 0 */
     HDK_ALL,
     HDK_VAR,    /* sum((x - mean)^2) / p, computed in float64 */
-    HDK_ARGMAX, /* int64: index of the first maximum or NaN; its value goes to a non-NULL operand 2 */
+    HDK_ARGMAX, /* int64: index of the first maximum or NaN; operand 2 gets its value, if given */
     HDK_ARGMIN,
     HDK_REDUCTIONS
 };

@@ -13,10 +13,10 @@
 #include "tensor/kernels/vec.h"
 
 enum {
-    REDUCE_LANES = 32,  /* partial sums of a run: four vectors of 8 floats */
+    REDUCE_LANES = 32,  /* number of partial sums of a run: four vectors of 8 floats */
     REDUCE_BLOCK = 512, /* elements of a run that are added in REDUCE_LANES partial sums */
-    REDUCE_STEP = 16,   /* elements of a lane of a tile that are added in order */
-    REDUCE_TILE = 128,  /* lanes of a tile */
+    REDUCE_STEP = 16,   /* number of elements of a lane of a tile that are added in order */
+    REDUCE_TILE = 128,  /* number of lanes of a tile */
     LEVELS = 13 /* levels of partial sums (reduce_sum.h): HDK_SUM_MAX / REDUCE_STEP is 2^12 */
 };
 

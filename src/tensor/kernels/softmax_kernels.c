@@ -25,9 +25,9 @@
 
 enum {
     SOFTMAX_TILE = 128,  /* the most lanes that are computed side by side */
-    ROWS_AHEAD = 4,      /* number of rows of a tile between a prefetch and its read */
-    SHORT_ROWS = 64,     /* rows that are computed at a time, if a row has fewer than 8 elements */
-    SOFTMAX_ROOM = 4096, /* elements of a row that fit into a buffer in the L1 cache */
+    ROWS_AHEAD = 4,      /* a row of a tile is prefetched this many rows before it is read */
+    SHORT_ROWS = 64,     /* rows of fewer than 8 elements are computed this many at a time */
+    SOFTMAX_ROOM = 4096, /* number of elements of a row that fit into a buffer in the L1 cache */
     LOGITS_ROOM = 2048
 };
 
@@ -59,7 +59,7 @@ static inline int64_t part_of(int64_t all, int64_t i, int64_t most)
 
 enum {
     LANES_TOGETHER = 4, /* number of lanes whose sums stay in registers */
-    LINE = 16           /* float32 elements in a cache line */
+    LINE = 16           /* number of float32 elements in a cache line */
 };
 
 /* Defines the kernel `name`, which computes y_i = x_0 + ... + x_i, summed in the type SUM. Backward

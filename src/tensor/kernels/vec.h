@@ -64,7 +64,7 @@ typedef __m128 hdk__mm;
 
 /* ---------------------------------------------------------------- floats and their bits */
 
-enum { HDK_V = HDK_REGISTER / sizeof(float) }; /* floats of a vector */
+enum { HDK_V = HDK_REGISTER / sizeof(float) }; /* number of floats in a vector */
 
 typedef int32_t vec_i32 __attribute__((vector_size(HDK_REGISTER), aligned(4), may_alias));
 typedef uint32_t vec_u32 __attribute__((vector_size(HDK_REGISTER), aligned(4), may_alias));
@@ -277,7 +277,7 @@ HDK_INLINE vec_f32 vexp_quick_f32(vec_f32 x)
 enum {
     HDK_LINE = 64,      /* bytes of a cache line */
     HDK_PAGE = 4096,    /* addresses this many bytes apart share lines of the L1 cache */
-    HDK_AHEAD = 3 << 12 /* bytes between a read and its prefetch */
+    HDK_AHEAD = 3 << 12 /* memory is prefetched this many bytes before it is read */
 };
 
 /* Prefetches the bytes that lie `ahead` bytes after x into the L2 cache, because the L1 cache could
