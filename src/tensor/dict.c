@@ -184,7 +184,8 @@ static hd__dict_entry *append(hd_dict *d, const char *name)
 }
 
 /* Sets d's entry called `name`, which may be new, to v. From then on d owns v's tensor or string.
- * Returns false with an error if memory runs out; then the caller still owns it. */
+ * Returns false with an error if memory runs out; then the caller still owns the tensor or
+ * string. */
 static bool set(hd_dict *d, const char *name, hd_dict_kind kind, hd__dict_value v)
 {
     int64_t at = dict_find(d, name);

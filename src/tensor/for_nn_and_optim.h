@@ -99,7 +99,7 @@ static inline uint64_t hd__scope_serial(const hd_scope *s)
  * every number. */
 int hd__scopes_above(const hd_scope *s, uint64_t wanted);
 /* Sets HD_STATE and returns false, because the user's code, named `who`, left `above` scopes open.
- * If above is -1, it closed a scope that it had not opened. */
+ * If above is -1, the code closed a scope that it had not opened. */
 bool hd__scopes_wrong(const char *who, int above);
 
 /* Moves t's text into the innermost scope, and returns it. Returns NULL if memory runs out, or ran

@@ -100,7 +100,8 @@ static int64_t batch_size(const hd__product_matrix *x, int d)
     return d < 0 ? 1 : x->t->sizes[d];
 }
 
-/* Absorbs each batch dim whose strides allow it, and puts the others into t->batch or t->summed. */
+/* Makes each batch dim a part of t->one if its strides allow it (absorb). Puts the others into
+ * t->batch or t->summed. */
 static void sort_batches(product_task *t, const hd__product_matrix *a, const hd__product_matrix *b,
                          const hd__product_matrix *c)
 {
@@ -236,7 +237,7 @@ static int64_t room_for(product_task *t)
     return (most > rest ? most : rest) + t->wide * (int64_t)sizeof(float);
 }
 
-/* Computes one cell of c, summed over t->summed. */
+/* Computes one cell of c as the sum of the products at all places of t->summed. */
 static void run_summed(const product_task *t, const hdk_product *cell, void *scratch)
 {
     hdk_product p = *cell;

@@ -48,7 +48,7 @@ hd__product_matrix hd__product_matrix_result(const hd_tensor *y, bool no_rows, b
 void hd__product(hd__product_matrix a, hd__product_matrix b, hd__product_matrix c,
                  const hd_tensor *bias);
 
-/* True if a and b have the same dtype and it is not bool; otherwise fails with HD_DTYPE. */
+/* True if a and b have the same dtype and it is not bool; otherwise false with HD_DTYPE. */
 bool hd__product_dtypes(const char *a_name, const hd_tensor *a, const char *b_name,
                         const hd_tensor *b);
 

@@ -92,8 +92,8 @@ hd_tensor *hd__tensor_exponential_fill(hd_tensor *x, double lambda)
         x, (distribution){hd_generator_current(), lambda, .sample = exponential_sample});
 }
 
-/* A contiguous x of at least 16 elements is drawn in blocks, with mean and std cast to x's dtype.
- * Otherwise mean and std stay double. */
+/* The numbers for a contiguous x of at least 16 elements are drawn in blocks, with mean and std
+ * cast to x's dtype. For any other x, mean and std stay double. */
 hd_tensor *hd__tensor_normal_fill(hd_tensor *x, double mean, double std)
 {
     hd_generator *g = hd_generator_current();

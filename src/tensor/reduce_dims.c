@@ -179,7 +179,7 @@ bool hd__reduce(const hdk_lane_kernel *kernels, hd__reduce_pieces pieces, hd_ten
     bool shuffled = pieces == HD__IN_ORDER && several && !hd__tensor_contig(x);
     HD__SCOPE_OR(false);
     if (pieces != HD__PIECES && (q.reduced > 1 || shuffled)) {
-        hd_tensor *dense = gather(x, &mask); /* (kept..., reduced...) */
+        hd_tensor *dense = gather(x, &mask); /* shape (kept..., reduced...) */
         if (!dense) {
             return false;
         }

@@ -1,4 +1,4 @@
-/* reduce_dims.h - unrecorded reductions over the dims of a bit mask (reduce_dims.c). */
+/* reduce_dims.h - reductions over the dims of a bit mask, which record nothing (reduce_dims.c). */
 #ifndef HEED_TENSOR_REDUCE_DIMS_H
 #define HEED_TENSOR_REDUCE_DIMS_H
 

@@ -191,8 +191,8 @@ static inline void turn_4(char *y, int64_t y_row, uint32_t (*x)[HDK_STRIP], int6
     }
 }
 
-/* Defines the loop `name`, which transposes x to y in tiles, with the function `turn`. Copies each
- * tile to `room` first, so that each cache line is read once and written once. Rows that lie a
+/* Defines the function `name`, which transposes x to y in tiles, with the function `turn`. Copies
+ * each tile to `room` first, so that each cache line is read once and written once. Rows that lie a
  * power of two apart share a few lines of the L1 cache. Without the copy, they would be evicted
  * before their second use. */
 #define TRANSPOSE(name, T, turn)                                                                   \

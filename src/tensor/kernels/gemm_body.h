@@ -345,8 +345,8 @@ HDK_INLINE void fn(add_rows)(const int steps, int64_t cols, const T *x, int64_t 
     }
 }
 
-/* For fn(rows): adds `steps` steps to `cols` columns of c, in tiles if c has more than three rows.
- * The other columns are added one row of c at a time. */
+/* For fn(rows): adds the products of `steps` steps to `cols` columns of c, in tiles if c has more
+ * than three rows. Adds columns that no tile covers one row of c at a time. */
 static void fn(some_steps)(const hdk_product *p, int64_t steps, int64_t cols, const T *a,
                            const T *b, T *c)
 {
@@ -446,8 +446,8 @@ static void fn(outer)(const hdk_product *p)
  *     split           few rows, dense columns    split       one chain would leave memory idle
  *     chain           few multiplications        chains      a tile would cost more
  *     chain           few rows, dense rows of b  rows        memory is read once, in its order. But
- *                                                            a tile of 5 to 8 rows is faster while
- *                                                            b is cached; twice with two threads
+ *                                                            a tile of 5 to 8 rows is faster if b is
+ *                                                            cached: twice as fast with two threads
  *     chain           any other                  tiles       panels are read from the caches */
 static hdk_path fn(path_of)(const hdk_product *p)
 {

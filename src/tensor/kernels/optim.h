@@ -34,7 +34,7 @@ typedef struct hdk_step {
 
 #define HDK_STEP_NAME(name, loop) HDK_##name,
 enum { HDK_OPTIM_STEPS(HDK_STEP_NAME) HDK_STEPS };
-enum { HDK_SCALE /* x *= a */, HDK_CLAMP_BOTH /* clamps x to [-a, a]; NaN stays */ };
+enum { HDK_SCALE /* x *= a */, HDK_CLAMP_BOTH /* clamps x to [-a, a], keeps NaN */ };
 
 /* The last index of each table is the dtype: float32, float64. */
 struct hdk_optim {
@@ -42,7 +42,7 @@ struct hdk_optim {
 
     /* Adds the sum of |x|^p over [begin, end) to *sum; for p = 0, adds the number of nonzero
      * elements. For p = INFINITY sets *sum to the largest |x| so far, and for -INFINITY to the
-     * smallest. NaN stays. */
+     * smallest. Unless p is 0, a NaN in x makes *sum NaN. */
     void (*norm[2])(const void *x, int64_t begin, int64_t end, double p, double *sum);
     /* Changes x[begin] to x[end - 1] by HDK_SCALE or HDK_CLAMP_BOTH, with the number a. */
     void (*change[2][2])(void *x, int64_t begin, int64_t end, double a);

@@ -135,7 +135,7 @@ LOGICAL(b8, uint8_t)
 LOGICAL(f64, double)
 LOGICAL(i64, int64_t)
 
-/* Returns how many of the n <= REDUCE_BLOCK elements are not 0. */
+/* Returns the number of the n <= REDUCE_BLOCK elements that are not 0. */
 static int64_t count_block(const uint8_t *x, int64_t n)
 {
     uint16_t count = 0;
@@ -156,8 +156,8 @@ static int64_t count_run(const uint8_t *x, int64_t sn, int64_t n)
     return count;
 }
 
-/* Counts the elements that are not 0 in each of k <= REDUCE_BLOCK lanes. The counts are bytes,
- * which are added to y after at most 255 rows, before they overflow. */
+/* Sets y, for each of k <= REDUCE_BLOCK lanes, to the number of elements that are not 0. Partial
+ * counts are bytes, which are added to y after at most 255 rows, before they overflow. */
 static void count_tile(const uint8_t *x, int64_t sn, int64_t sk, int64_t n, int64_t k, int64_t *y,
                        int64_t ys)
 {
@@ -180,7 +180,7 @@ static void count_tile(const uint8_t *x, int64_t sn, int64_t sk, int64_t n, int6
     }
 }
 
-/* Sums bools to int64. */
+/* Sets y, which is int64, to the number of true elements of each lane. */
 REDUCTION(sum_b8, int64_t, uint8_t, REDUCE_BLOCK, count_run(x, sn, n),
           count_tile(x, sn, sk, n, k, y, ys))
 

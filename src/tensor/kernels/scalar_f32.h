@@ -27,7 +27,8 @@ static inline float scalar_of_f32(uint32_t bits)
 /* exp(x) = 2^q e^s with q = rint(x log2 e), |s| <= ln(2) / 2, and a polynomial of degree 7 for e^s.
  * The steps, their order and their fused multiply-adds are those of PyTorch's softmax. The bits are
  * the same at every CPU level, because fmaf is exact even if the level has no instruction for it.
- * For x <= -104 it is 0, for x > 88.73 infinity; NaN stays. Subnormal results are rounded once. */
+ * For x <= -104 it is 0, for x > 88.73 infinity, for NaN NaN. Subnormal results are rounded
+ * once. */
 
 /* 1.5 * 2^23. The sum v + HDK_EXP_SHIFT has rint(v) in its low bits. Subtracting HDK_EXP_SHIFT
  * again gives rint(v). */

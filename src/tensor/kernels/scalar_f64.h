@@ -237,8 +237,8 @@ HDK_INLINE double scalar_pow_short_f64(double a, double b)
 
 #define F64_SIN_MOST 16384 /* scalar_sin_f64 takes |x| below this */
 
-/* Returns sin(x + quarters pi / 2). x = q pi / 2 + r, with pi / 2 in three parts; q times each of
- * the first two parts is exact. */
+/* Returns sin(x + quarters pi / 2). Writes x as q pi / 2 + r, where pi / 2 is the sum of three
+ * parts. q times each of the first two parts is exact. */
 HDK_INLINE double scalar_sin_f64(double x, int quarters)
 {
     static const double sin_p[] = {-0.16666666666666666,    0.008333333333330936,

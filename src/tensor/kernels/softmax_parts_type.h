@@ -8,7 +8,7 @@
 #define SIDE (sizeof(T) == sizeof(float) ? 4 * VECTOR : 32)
 #define LANES fn(lanes)
 
-/* The 8 lanes of a sum. */
+/* The partial sums of a row: 8 lanes (softmax_parts.h). */
 typedef struct LANES {
     SVEC part[8 / SVECTOR];
 } LANES;

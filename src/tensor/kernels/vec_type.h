@@ -29,7 +29,7 @@ HDK_INLINE V fn(vall)(T x)
     return x - (V){0};
 }
 
-/* Returns a b + c, rounded once if the level has an instruction for it, and twice otherwise. */
+/* Returns a b + c, rounded once if the CPU level has an instruction for it, and twice otherwise. */
 HDK_INLINE V fn(vmuladd)(V a, V b, V c)
 {
     V y;
@@ -63,7 +63,7 @@ HDK_INLINE SVEC fn(sall)(T x)
     return x - (SVEC){0};
 }
 
-/* Returns a b + c, rounded once if the level has an instruction for it, and twice otherwise. */
+/* Returns a b + c, rounded once if the CPU level has an instruction for it, and twice otherwise. */
 HDK_INLINE SVEC fn(smuladd)(T a, SVEC b, SVEC c)
 {
 #ifdef HDK_FUSED

@@ -15,12 +15,12 @@
 #include "tensor/kernels/softmax.h"
 #include "tensor/kernels/template.h"
 
-/* The type in which the elements of each type are added up. */
+/* total_T is the type in which elements of type T are added up. */
 typedef double total_f32, total_f64;
 typedef uint64_t total_u64;
 
-/* The type of the elements of a product's second matrix. It may be bfloat16 if the first is
- * float32. */
+/* weight_T is the type of the elements of a product's second matrix. With TYPE bf16 that matrix is
+ * bfloat16, and T, which is hdk_t_bf16, is float. */
 typedef float weight_f32, hdk_t_bf16;
 typedef double weight_f64;
 typedef uint64_t weight_u64;
@@ -109,7 +109,7 @@ static int64_t no_room(const hdk_product *p)
     return 0;
 }
 
-/* Sums bools to int64. */
+/* Sets y, which is int64, to the number of true elements of each lane. */
 static void sum_b8(const hdk_lanes *l, void *const *data, double p)
 {
     (void)p;
