@@ -139,7 +139,7 @@ static inline hdk_loop hdk_convert(int to, int from)
     return hdk_unary_loop(HDK_TO_F32 + to, from);
 }
 
-/* Replaces n contiguous elements x by op of x, with the level's loop. */
+/* Applies `op` to n contiguous elements x in place, with the CPU level's loop. */
 static inline void hdk_unary_all_f32(int op, float *x, int64_t n)
 {
     hdk_unary_loop(op, HDK_F32)((char *[]){(char *)x, (char *)x}, (int64_t[]){sizeof *x, sizeof *x},

@@ -79,7 +79,7 @@ static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth,
 
 typedef void (*hdk_path)(const hdk_product *p);
 
-/* Returns the product c^T = b^T a^T, for a c of one column. */
+/* Returns the product c^T = b^T a^T, which has one row, for a product c = a b of one column. */
 static hdk_product hdk_turned(const hdk_product *p)
 {
     hdk_product t = *p;

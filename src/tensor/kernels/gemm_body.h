@@ -446,8 +446,8 @@ static void fn(outer)(const hdk_product *p)
  *     split           few rows, dense columns    split       one chain would leave memory idle
  *     chain           few multiplications        chains      a tile would cost more
  *     chain           few rows, dense rows of b  rows        memory is read once, in its order. But
- *                                                            a tile of 5 to 8 rows is faster if b is
- *                                                            cached: twice as fast with two threads
+ *                                                            5 to 8 rows are faster in a tile if b
+ *                                                            is cached; twice as fast on 2 threads
  *     chain           any other                  tiles       panels are read from the caches */
 static hdk_path fn(path_of)(const hdk_product *p)
 {

@@ -1,8 +1,8 @@
 /* level.h - the macros of kernels whose meaning differs from level to level.
  *
- * Kernels alone include it. What callers include, such as kernels.h, means the same at every level,
- * so heed.c, the whole library in one file (tools/amalgamate), has it once. It has this header once
- * for each level. */
+ * Only kernels include this header. The headers that callers include, such as kernels.h, mean the
+ * same at every level. So heed.c, the whole library in one file (tools/amalgamate), has those
+ * headers once, and this one once for each level. */
 #ifndef HEED_KERNELS_LEVEL_H
 #define HEED_KERNELS_LEVEL_H
 

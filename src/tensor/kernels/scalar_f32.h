@@ -38,7 +38,7 @@ static inline float scalar_of_f32(uint32_t bits)
 #define HDK_LN2 0.693145751953125f /* the first bits of ln 2; HDK_LN2_REST has the others */
 #define HDK_LN2_REST 1.428606765330187045e-06f
 
-/* e^s = 1 + s + s^2 p(s), the highest power first */
+/* The coefficients of p in e^s = 1 + s + s^2 p(s), the highest power first. */
 enum { HDK_EXP_TERMS = 6 };
 static const float hdk_exp_p[HDK_EXP_TERMS] = {
     0.000198527617612853646278381f, 0.00139304355252534151077271f, 0.00833336077630519866943359f,

@@ -27,7 +27,7 @@ static HDK_NOINLINE void fn(tile_ahead)(const T *x, int64_t sn, int64_t k, int64
     }
 }
 
-/* Returns k lanes of the row at x, side by side: x itself, or a copy in `room`. */
+/* Returns the address of k lanes of the row at x, side by side: x itself, or a copy in `room`. */
 static inline const T *fn(tile_row)(const T *x, int64_t sn, int64_t k, int64_t sk, T *room)
 {
     fn(tile_ahead)(x, sn, k, sk);
