@@ -88,7 +88,8 @@ static bool advise(const char *advice)
     return hd_error_set(code, "%s. %s", why, advice);
 }
 
-/* Returns the ids of the whole conversation and of the beginning of the answer: (1, count). */
+/* Returns the ids (1, count) of the whole conversation and of the beginning of the answer, or NULL
+ * with an error. */
 static hd_tensor *ids_of(conversation *c)
 {
     hd_tensor *ids = hd_chat_encode(c->chat, c->with.tokenizer, true); /* (count,) */
@@ -109,7 +110,8 @@ static bool is_end(const hd_generate_options *o, int64_t id)
 }
 
 /* Adds the model's answer to the conversation: the tokens of all (1, n) after the first `before`.
- * Prints a note if the answer was cut. A whole answer ends with an end token. */
+ * Prints a note if --length cut the answer, so that it has no end token. Returns false with an
+ * error on failure. */
 static bool keep(conversation *c, hd_tensor *all, int64_t before)
 {
     bool ended = is_end(&c->with.how, hd_get_int(all, 0, -1));
@@ -172,8 +174,8 @@ static bool talk(conversation *c)
     return ok && (!ferror(stdin) || hd_error_set(HD_IO, "stdin cannot be read"));
 }
 
-/* Makes the chat, adds the system message if there is one, and sets the tokens that end an
- * answer. */
+/* Makes the chat, adds the system message if there is one, and sets the tokens that end an answer.
+ * Returns false with an error on failure. */
 static bool begin(conversation *c, const arguments *a)
 {
     hd_chat_options o = hd_chat_defaults();

@@ -37,14 +37,15 @@ static const char help[] =
     "The exit status is 0 if FILE was written, 1 if it was not, and 2 if the arguments are wrong.\n"
     "Example: draw_graph gpt gpt.dot\n";
 
-/* Adds the class of module m to names, under the module's name. */
+/* Adds the class of module m to names, under the module's name. Returns false with an error on
+ * failure. */
 static bool add_class(hd_module *m, const char *name, void *names)
 {
     return name[0] == '\0' || hd_dict_set_string(names, name, m->type->name);
 }
 
-/* Returns the parameters of model by name, and the class of each module under the module's name.
- * The caller frees the dictionary. */
+/* Returns a dictionary of model's parameters and the class of each module, under their names. The
+ * caller frees it. Returns NULL with an error on failure. */
 static hd_dict *names_of(hd_module *model)
 {
     hd_dict *names = hd_module_named_parameters(model);

@@ -33,8 +33,8 @@ int64_t sample_token(hd_tensor *logits, const sampling *s) /* (vocab_size,) */
     return hd_error_code() == HD_OK ? hd_get_int(ids, hd_item_int(drawn)) : -1;
 }
 
-/* Returns the logits (vocab_size,) of the token that follows window (num_tokens,). With the cache,
- * c already has the first tokens of window, and gets the others. */
+/* Returns the logits (vocab_size,) of the token that follows window (num_tokens,), or NULL with an
+ * error. With the cache, c already has the first tokens of window, and gets the others. */
 static hd_tensor *next_logits(hd_module *gpt, hd_tensor *window, const gpt_cache *c, bool cache)
 {
     hd_tensor *logits; /* (1, num_tokens, vocab_size) */
@@ -54,7 +54,7 @@ static hd_tensor *next_logits(hd_module *gpt, hd_tensor *window, const gpt_cache
  * part of a character. */
 typedef struct {
     FILE *f;
-    unsigned char kept[4]; /* at most 3 bytes between two tokens */
+    unsigned char kept[4]; /* the first n bytes of a character; n is at most 3 between two tokens */
     int n;
 } text_writer;
 
@@ -83,8 +83,8 @@ static bool write_kept(text_writer *w)
     return fwrite(w->kept, 1, n, w->f) == n;
 }
 
-/* Adds a byte to the kept ones. Writes the kept bytes if they are a whole character, or can never
- * become one. */
+/* Adds a byte to the kept ones. If they are then a whole character, or can never become one, writes
+ * them. Returns false if they cannot be written. */
 static bool write_byte(text_writer *w, unsigned char byte)
 {
     bool ok = true;
@@ -142,7 +142,7 @@ bool generate(hd_module *gpt, const gpt_config *cfg, const hd_tokenizer *tokeniz
     }
     hd_tensor *window = hd_retain(forget(ids, cfg, &c)); /* (num_tokens,) */
     bool ok = window;
-    double start = seconds_now(), first = start; /* when the prompt and the text began */
+    double start = seconds_now(), first = start; /* the times when the prompt and the text began */
     for (int64_t i = 0; ok && i < n; i++) {
         HD_SCOPE;
         hd_tensor *logits = next_logits(gpt, window, &c, s->cache); /* (vocab_size,) */

@@ -10,6 +10,22 @@
 
 #include <math.h>
 
+/* The numbers that the program's options change. */
+static notebook_numbers numbers = {
+    .seed = 123,
+    .d_out = 2,
+    .dropout = 0.5,
+    .embeddings =
+        {
+            {0.43f, 0.15f, 0.89f}, /* Your     (x^1) */
+            {0.55f, 0.87f, 0.66f}, /* journey  (x^2) */
+            {0.57f, 0.85f, 0.64f}, /* starts   (x^3) */
+            {0.22f, 0.58f, 0.33f}, /* with     (x^4) */
+            {0.77f, 0.25f, 0.10f}, /* one      (x^5) */
+            {0.05f, 0.80f, 0.55f}, /* step     (x^6) */
+        },
+};
+
 /* The notebook's global variables. */
 static hd_tensor *inputs;               /* (6, 3) */
 static hd_tensor *query;                /* (3,) */
@@ -46,15 +62,7 @@ static void cell_1(void)
 /* inputs = torch.tensor([[0.43, 0.15, 0.89], ...]) */
 static void cell_2(void)
 {
-    static const float embeddings[6][3] = {
-        {0.43f, 0.15f, 0.89f}, /* Your     (x^1) */
-        {0.55f, 0.87f, 0.66f}, /* journey  (x^2) */
-        {0.57f, 0.85f, 0.64f}, /* starts   (x^3) */
-        {0.22f, 0.58f, 0.33f}, /* with     (x^4) */
-        {0.77f, 0.25f, 0.10f}, /* one      (x^5) */
-        {0.05f, 0.80f, 0.55f}, /* step     (x^6) */
-    };
-    inputs = hd_tensor_of(embeddings, 6, 3);
+    inputs = hd_tensor_of(numbers.embeddings, 6, 3);
 }
 
 /* Computes the score of every token, with the second token as the query: one dot product after the
@@ -156,12 +164,12 @@ static void cell_12(void)
 {
     x_2 = hd_getitem(inputs, 1);
     d_in = hd_size(inputs, 1);
-    d_out = 2;
+    d_out = numbers.d_out; /* d_out = 2 */
 }
 
 static void cell_13(void)
 {
-    hd_manual_seed(123);
+    hd_manual_seed(numbers.seed); /* torch.manual_seed(123) */
 
     /* W_query = torch.nn.Parameter(torch.rand(d_in, d_out), requires_grad=False) */
     W_query = hd_parameter(hd_rand(HD_FLOAT32, d_in, d_out), false);
@@ -218,7 +226,7 @@ static void cell_19(void)
 /* class SelfAttention_v1(nn.Module): notebook_classes.c */
 static void cell_20(void)
 {
-    hd_manual_seed(123);
+    hd_manual_seed(numbers.seed); /* torch.manual_seed(123) */
     sa_v1 = self_attention_v1_new(d_in, d_out);
     show(hd_forward(sa_v1, inputs));
 }
@@ -285,8 +293,8 @@ static void cell_27(void)
 
 static void cell_28(void)
 {
-    hd_manual_seed(123);
-    dropout = hd_dropout_new(0.5, false); /* torch.nn.Dropout(0.5) */
+    hd_manual_seed(numbers.seed);                     /* torch.manual_seed(123) */
+    dropout = hd_dropout_new(numbers.dropout, false); /* torch.nn.Dropout(0.5) */
     example = hd_ones(HD_FLOAT32, 6, 6);
 
     show(hd_forward(dropout, example));
@@ -294,7 +302,7 @@ static void cell_28(void)
 
 static void cell_29(void)
 {
-    hd_manual_seed(123);
+    hd_manual_seed(numbers.seed); /* torch.manual_seed(123) */
     show(hd_forward(dropout, attn_weights));
 }
 
@@ -308,7 +316,7 @@ static void cell_37(void)
 /* class CausalAttention(nn.Module): notebook_classes.c */
 static void cell_38(void)
 {
-    hd_manual_seed(123);
+    hd_manual_seed(numbers.seed); /* torch.manual_seed(123) */
 
     context_length = hd_size(batch, 1);
     ca = causal_attention_new(d_in, d_out, context_length, 0.0, false);
@@ -363,5 +371,5 @@ static const cell cells[] = {
 int main(int argc, char **argv)
 {
     hd_on_warning(hd_warning_print, NULL);
-    return run_notebook(argc, argv, cells, sizeof cells / sizeof *cells, free_modules);
+    return run_notebook(argc, argv, cells, sizeof cells / sizeof *cells, &numbers, free_modules);
 }

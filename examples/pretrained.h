@@ -16,22 +16,24 @@ typedef struct {
     int64_t tokens;          /* the number of tokens so far */
 } pretrained;
 
-/* Loads the model and the tokenizer in the folder a->from. On failure *p is empty. */
+/* Loads the model and the tokenizer in the folder a->from. Returns false with an error on failure;
+ * *p is then empty. */
 bool pretrained_load(pretrained *p, const arguments *a);
 void pretrained_free(pretrained *p);
 
-/* Ends the text if it is not 0. A signal handler sets it. */
+/* If it is not 0, the model stops writing. A signal handler sets it. */
 extern volatile sig_atomic_t pretrained_stop;
 
-/* Returns ids (1, t) followed by the n tokens that the model writes: (1, t + n). The text of the
- * tokens goes to stdout as it grows, in whole characters. */
+/* Returns ids (1, t) followed by the n tokens that the model writes, (1, t + n), or NULL with an
+ * error. The text of the tokens goes to stdout as it grows, in whole characters. */
 hd_tensor *pretrained_write(pretrained *p, hd_tensor *ids);
 
-/* Prints the prompt and the text that continues it; *speed gets the speed of the text. */
+/* Prints the prompt and the text that continues it, and sets *speed to the speed of the text.
+ * Returns false with an error on failure. */
 bool pretrained_text(const arguments *a, const char *prompt, writing_speed *speed);
 
-/* Answers each line of stdin until stdin ends. If a line cannot be answered, the chat ends with an
- * error. If stdin and stdout are a terminal, it prints the error and continues. */
+/* Answers each line of stdin until stdin ends. If a line cannot be answered, returns false with an
+ * error. But if stdin and stdout are a terminal, prints the error and continues. */
 bool chat(const arguments *a);
 
 #endif

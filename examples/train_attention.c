@@ -279,6 +279,21 @@ static void print_progress(int64_t step, double loss, double loss_without, hd_mo
     fflush(stdout);
 }
 
+#ifdef HEED_PAGE
+void page_step(int64_t step, double loss, double loss_without, hd_tensor *w); /* (TOKENS, TOKENS) */
+#endif
+
+/* The site has a page that draws each step (tools/pages). */
+static void show_step(int64_t step, double loss, double loss_without, hd_module *model,
+                      hd_tensor *x) /* (1, TOKENS, 2) */
+{
+#ifdef HEED_PAGE
+    page_step(step, loss, loss_without, attention_of(model, x));
+#else
+    (void)step, (void)loss, (void)loss_without, (void)model, (void)x;
+#endif
+}
+
 /* ---------------------------------------------------------------- the program */
 
 typedef struct {
@@ -330,8 +345,10 @@ static hd_optim *adamw(hd_module *model)
     return hd_adamw_new(hd_module_parameters(model), &o);
 }
 
-/* Trains both models on the same sequences. Stops at the first error. */
-static void train(hd_module *model, hd_module *without, hd_generator *g, int64_t steps)
+/* Trains both models on the same sequences, and shows how the first one looks at the sequence x.
+ * Stops at the first error. */
+static void train(hd_module *model, hd_module *without, hd_generator *g, int64_t steps,
+                  hd_tensor *x) /* (1, TOKENS, 2) */
 {
     hd_optim *opt = adamw(model), *opt_without = adamw(without);
     bool terminal = isatty(STDOUT_FILENO) != 0;
@@ -346,6 +363,7 @@ static void train(hd_module *model, hd_module *without, hd_generator *g, int64_t
         if (step == 1 || step % every == 0 || step == steps) {
             print_progress(step, loss, loss_without, model);
         }
+        show_step(step, loss, loss_without, model, x);
         if (terminal && step < steps) {
             print_bar(step, steps);
         }
@@ -371,7 +389,7 @@ static bool run(const arguments *a, hd_module *model, hd_module *without)
         hd_generator_free(g);
         return false;
     }
-    train(model, without, g, a->steps);
+    train(model, without, g, a->steps, one);
     printf("\nattention after training\n");
     show_attention(model, one, a->pictures, "after");
 

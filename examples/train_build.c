@@ -49,7 +49,7 @@ static void name_in_error(const char *path)
 }
 
 /* Makes the tokenizer, or loads that of a resumed run from state. Returns the ids (count,) of the
- * text, which is in the file at path. */
+ * text, which is in the file at path, or NULL with an error. */
 static hd_tensor *encode(run *r, const hd_dict *state, const char *path, const char *text, size_t n)
 {
     r->tokenizer =
@@ -102,8 +102,8 @@ static int character(const char *c, unsigned *code)
     return length;
 }
 
-/* Refuses a wrong prompt before the first step. Otherwise the first sample, after many steps, would
- * fail. */
+/* Returns false with an error if the prompt is wrong. Without this check, the first sample would
+ * fail after many steps. */
 static bool check_prompt(const run *r)
 {
     bool chars = r->s.data.tokenizer == TOKENIZER_CHARS;

@@ -30,7 +30,8 @@ static int64_t checkpoint_step(const char *name)
 
 enum { WORDS = 624, NUMBERS = WORDS + 3 }; /* words of a generator; 3 integers follow them */
 
-/* Adds the generators of all ranks to d, which already has this rank's own as "generator". */
+/* Adds the generators of all ranks to d, which already has this rank's own as "generator". Returns
+ * false with an error on failure. */
 static bool save_generators(hd_dict *d)
 {
     int64_t more[NUMBERS - WORDS];
@@ -47,7 +48,8 @@ static bool save_generators(hd_dict *d)
                        ranks_gather(hd_from_data(HD_FLOAT64, spare, 1))); /* (ranks, 1) */
 }
 
-/* Loads this rank's generator from those of all ranks. */
+/* Loads this rank's generator from d, which has those of all ranks. Returns false with an error on
+ * failure. */
 static bool load_generator(const hd_dict *d)
 {
     HD_SCOPE;
@@ -74,7 +76,8 @@ static bool save_ranks(const run *r, hd_dict *d)
 enum { FAR = 1000003 }; /* the seeds of two successive steps differ by FAR */
 
 /* Makes this rank continue its stream of random numbers. If the number of ranks has changed, all
- * ranks begin new streams instead, which depend on the seed, the step and the rank. */
+ * ranks begin new streams instead, which depend on the seed, the step and the rank. Returns false
+ * with an error on failure. */
 static bool restore_generator(const run *r, const hd_dict *d)
 {
     if (r->ranks_before != ranks_count()) {
@@ -86,7 +89,8 @@ static bool restore_generator(const run *r, const hd_dict *d)
 
 /* ---------------------------------------------------------------- the state */
 
-/* Fills d with the part of the state that is the same on all ranks. */
+/* Fills d with the part of the state that is the same on all ranks. Returns false with an error on
+ * failure. */
 static bool fill_common(run *r, hd_dict *d)
 {
     int64_t csv_size = 0, jsonl_size = 0;
@@ -113,7 +117,8 @@ static bool fill_state(run *r, hd_dict *d)
 
 /* ---------------------------------------------------------------- the directory */
 
-/* Makes `name` a link to the checkpoint of a step. The new link replaces the old one atomically. */
+/* Makes `name` a link to the checkpoint of a step. The new link replaces the old one atomically.
+ * Returns false with an error on failure. */
 static bool link_to(const run *r, const char *name, int64_t step)
 {
     char path[2 * PATH_SIZE], fresh[2 * PATH_SIZE], target[32];
@@ -145,7 +150,8 @@ static int64_t next_checkpoint(const run *r, DIR *dir, const char **name)
     return -1;
 }
 
-/* Removes all checkpoints except the newest and the best. */
+/* Removes all checkpoints except the newest and the best. Returns false with an error on
+ * failure. */
 static bool remove_old(const run *r)
 {
     DIR *dir = opendir(r->dir);

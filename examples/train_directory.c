@@ -26,7 +26,7 @@ static bool make_path(const char *path)
 }
 
 /* Syncs the parent of the new directory to the disk. Otherwise a crash may lose the directory's
- * name, and with it all checkpoints. */
+ * name, and with it all checkpoints. Returns false with an error on failure. */
 static bool sync_directory(const run *r)
 {
     char parent[2 * PATH_SIZE];

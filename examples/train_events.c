@@ -124,7 +124,7 @@ static bool fail(const event_log *e)
 }
 
 /* Appends n bytes to the file. If that fails, for example because the disk is full, cuts off the
- * part that was written. */
+ * part that was written, and returns false with an error. */
 static bool append(const event_log *e, const uint8_t *bytes, size_t n)
 {
     off_t start = lseek(e->fd, 0, SEEK_END);

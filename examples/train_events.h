@@ -27,9 +27,11 @@ typedef struct {
  * writes nothing. */
 event_log events_new(const char *dir, int64_t resumed);
 /* Appends the n scalars of a step as one record: at most 8 scalars, with tags of at most 32 bytes.
- * The record is one write, so that a killed program leaves no part of it. */
+ * The record is one write, so that a killed program leaves no part of it. Returns false with an
+ * error on failure. */
 bool events_write(event_log *e, int64_t step, int n, const event_scalar *scalars);
-bool events_sync(const event_log *e); /* syncs the file to the disk */
+/* Syncs the file to the disk. Returns false with an error on failure. */
+bool events_sync(const event_log *e);
 void events_close(event_log *e);
 
 /* Returns the checksum CRC-32C (Castagnoli) of n bytes. That of "123456789" is E3069283. */

@@ -246,8 +246,8 @@ static int64_t find_checkpoint(const run *r)
     return ranks_sum(1, &step) ? (int64_t)step : 0;
 }
 
-/* Makes the run from the dictionaries of its checkpoint. state NULL: this rank could not load
- * them. */
+/* Makes the run from the dictionaries of its checkpoint. `state` is NULL if this rank could not
+ * load them. Returns false with an error on failure. */
 static bool resume_from(run *r, const arguments *a, const hd_dict *model, const hd_dict *state)
 {
     if (!same_settings(r, state && load_settings(r, state, a)) ||
@@ -434,7 +434,7 @@ static bool start(run *r, const arguments *a)
                         (long long)a->stop_at, r->dir, (long long)r->step);
 }
 
-/* Begins or resumes the run and trains it, or prints its settings. */
+/* Begins or resumes the run and trains it, or prints its settings. Returns false on an error. */
 static bool work(run *r, const arguments *a, const char *program)
 {
     bool ok = start(r, a);

@@ -21,12 +21,13 @@ typedef struct {
 } run_log;
 
 /* Opens log.csv and log.jsonl in the directory dir and cuts them to these sizes. Size 0 begins a
- * new log. */
+ * new log. Returns false with an error if a file is shorter or cannot be written. */
 bool log_open(run_log *l, const char *dir, int64_t csv_size, int64_t jsonl_size);
 /* Makes log_write write event files, too. See events_new for the arguments. */
 void log_add_events(run_log *l, const char *dir, int64_t resumed);
 bool log_write(run_log *l, const log_row *row);
-/* Syncs the files to the disk, and sets the sizes of log.csv and log.jsonl. */
+/* Syncs the files to the disk, and sets the sizes of log.csv and log.jsonl. Returns false with an
+ * error on failure. */
 bool log_sync(const run_log *l, int64_t *csv_size, int64_t *jsonl_size);
 void log_close(run_log *l);
 

@@ -77,7 +77,8 @@ static bool next_batch(hd_loader *l, hd_tensor **x, hd_tensor **y)
 }
 
 /* Makes one step with the mean gradient of `accumulate` batches. Only the last backward averages
- * the gradients over the ranks, which is enough for all batches. */
+ * the gradients over the ranks, which is enough for all batches. Returns false with an error on
+ * failure. */
 static bool train_step(run *r, log_row *row)
 {
     int64_t n = r->s.train.accumulate;
@@ -106,8 +107,9 @@ static bool train_step(run *r, log_row *row)
     return ranks_step(r->optim) && hd_schedule_step(r->schedule);
 }
 
-/* Makes row->loss its mean over the ranks. Also makes a signal to one rank a signal to all, so that
- * all ranks stop after the same step. One sum over the ranks does both. */
+/* Replaces row->loss by its mean over the ranks. If a signal came to any rank, sets *stop, so that
+ * all ranks stop after the same step. One sum over the ranks does both. Returns false with an error
+ * if it fails. */
 static bool agree(log_row *row, bool *stop)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
@@ -129,8 +131,8 @@ static bool agree(log_row *row, bool *stop)
     return true;
 }
 
-/* Returns the mean loss of the first eval_batches batches of the validation text. Each rank
- * computes a part of them. */
+/* Returns the mean loss of the first eval_batches batches of the validation text, or NaN with an
+ * error. Each rank computes a part of them. */
 static double validate(run *r)
 {
     HD_NO_GRAD;
@@ -176,7 +178,8 @@ bool run_print_sample(const run *r)
     return ranks_all_ok("the sample", !ranks_first() || print_sample(r));
 }
 
-/* Does the work after a step: validation, log, progress, sample, checkpoint. */
+/* Does the work after a step: validation, log, progress, sample, checkpoint. Returns false with an
+ * error on failure. */
 static bool after_step(run *r, progress *p, log_row *row, bool stop)
 {
     bool end = r->step == r->s.train.steps;

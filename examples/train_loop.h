@@ -10,8 +10,9 @@ void loop_catch_signals(void);
 int loop_signal(void);   /* the signal that came; 0: none */
 bool loop_hung_up(void); /* true if SIGHUP came, so that nobody reads the output */
 
-/* Trains to the last step, or until a signal comes or the step `stop_at` is done. */
+/* Trains to the last step, or until a signal comes or the step `stop_at` is done. Returns false
+ * with an error on failure. */
 bool run_train(run *r, int64_t stop_at);
-bool run_print_sample(const run *r); /* rank 0 draws and prints it */
+bool run_print_sample(const run *r); /* rank 0 draws a sample and prints it */
 
 #endif

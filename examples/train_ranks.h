@@ -10,7 +10,7 @@
 #include "heed/heed.h"
 
 /* Starts MPI. Call it before the program prints anything. The standard output of all ranks but rank
- * 0 becomes /dev/null. */
+ * 0 becomes /dev/null. Returns false with an error on failure. */
 bool ranks_start(int *argc, char ***argv);
 void ranks_end(void); /* call it even after an error */
 
@@ -19,22 +19,22 @@ int ranks_count(void);
 int ranks_this(void);   /* 0 to ranks_count() - 1 */
 bool ranks_first(void); /* true on rank 0, which writes all files */
 
-/* Prints a line about each rank, if there are several. */
+/* If there are several ranks, prints a line about each. Returns false with an error on failure. */
 bool ranks_print(void);
 
 /* Returns true if ok is true on all ranks. Otherwise returns false with an error on all of them. */
 bool ranks_all_ok(const char *what, bool ok);
 /* Returns true if all ranks have the same text. Otherwise returns false with an error on all of
- * them. text NULL: this rank has an error. */
+ * them. `text` is NULL on a rank that has an error. */
 bool ranks_same(const char *what, const char *text);
-/* Replaces each value by its sum over all ranks. */
+/* Replaces each value by its sum over all ranks. Returns false with an error on failure. */
 bool ranks_sum(int n, double *values);
-/* Returns the x of all ranks, stacked: (ranks, the sizes of x). */
+/* Returns the x of all ranks, stacked: (ranks, the sizes of x). Returns NULL on failure. */
 hd_tensor *ranks_gather(hd_tensor *x);
 
 /* Gives all ranks the weights of rank 0's model. From now on hd_backward averages the gradients
- * over the ranks. shard: the optimizer of each rank is for a part of the parameters. model NULL: an
- * error is set. */
+ * over the ranks. If `shard` is true, the optimizer of each rank is for a part of the parameters.
+ * `model` is NULL on a rank that has an error; then all ranks return false with an error. */
 bool ranks_join(hd_module *model, bool shard);
 void ranks_leave(void); /* call it before the model is freed, even after an error */
 

@@ -31,31 +31,35 @@ typedef struct {
     double best_loss;
 } run;
 
-/* Call these in this order. run_free frees everything, even after a failure. */
+/* Call these in this order. Each returns false with an error on failure. run_free frees everything,
+ * even after a failure. */
 bool run_read_data(run *r, const hd_dict *state); /* state NULL: the run is new */
 bool run_make_model(run *r);                      /* seeds the generator first */
 bool run_make_loaders(run *r);
 void run_free(run *r);
 
 /* Makes the run's directory, which is the setting `out`, or the first free name of gpt-1, gpt-2 and
- * so on. Only rank 0 calls it. */
+ * so on. Returns false with an error on failure. Only rank 0 calls it. */
 bool run_make_directory(run *r);
-void run_path(const run *r, char path[2 * PATH_SIZE], const char *name); /* path: dir/name */
+void run_path(const run *r, char path[2 * PATH_SIZE], const char *name); /* sets path to dir/name */
 
-/* Saves a checkpoint of the run as it is now, then calls run_settle. */
+/* Saves a checkpoint of the run as it is now, then calls run_settle. Returns false with an error on
+ * failure. */
 bool run_save(run *r);
 /* Sets the links `last` and `best` and removes the other checkpoints. A resumed run calls it before
- * its first step, because the run may have been killed between a save and this call. Only rank 0
- * calls it. */
+ * its first step, because the run may have been killed between a save and this call. Returns false
+ * with an error on failure. Only rank 0 calls it. */
 bool run_settle(const run *r);
 /* Removes the unfinished files of saves that were killed. Only rank 0 calls it. */
 void run_remove_leftovers(const run *r);
 /* Returns the step of the newest checkpoint in the run's directory, or 0 if there is none, or -1
  * with an error if the directory cannot be read. One rank may call it alone. */
 int64_t run_newest_step(const run *r);
-/* Loads the checkpoint that run_save made at a step. The caller frees both dictionaries. */
+/* Loads the checkpoint that run_save made at a step. The caller frees both dictionaries. Returns
+ * false with an error on failure. */
 bool run_load(run *r, int64_t step, hd_dict **model, hd_dict **state);
-/* Restores everything from a checkpoint in a run that was made from the settings. */
+/* Restores everything from a checkpoint in a run that was made from the settings. Returns false
+ * with an error on failure. */
 bool run_restore(run *r, const hd_dict *model, const hd_dict *state);
 
 #endif

@@ -47,7 +47,8 @@ extern const setting_meaning settings_meaning[]; /* in the order of the table's 
  * dashes for underscores. NULL: there is no such setting. */
 const char *settings_find(const char *name);
 
-/* Makes the paths of the files in the settings absolute. */
+/* Makes the paths of the files in the settings absolute. Returns false with an error if one becomes
+ * too long. */
 bool settings_find_files(settings *s);
 int64_t settings_warmup(const settings *s); /* the number of warm-up steps */
 

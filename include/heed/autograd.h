@@ -17,7 +17,7 @@ extern "C" {
 /* ---------------------------------------------------------------- grad mode, leaves, gradients */
 
 HD_API bool hd_grad_mode(void);        /* true (the default) if this thread records */
-HD_API bool hd_set_grad_mode(bool on); /* returns the mode before the call */
+HD_API bool hd_set_grad_mode(bool on); /* sets the mode; returns the mode before the call */
 
 /* HD_NO_GRAD; turns recording off until the end of the enclosing block. It needs GCC, Clang or
  * TinyCC. With another compiler, call hd_set_grad_mode. */
@@ -31,7 +31,8 @@ static inline void hd_grad_mode_cleanup(bool *before)
     hd_set_grad_mode(*before);
 }
 
-HD_API hd_tensor *hd_requires_grad_(hd_tensor *x, bool on); /* x is a leaf of floats; returns x */
+/* sets whether x, a leaf of a float dtype, requires grad; returns x */
+HD_API hd_tensor *hd_requires_grad_(hd_tensor *x, bool on);
 HD_API bool hd_requires_grad(const hd_tensor *x);  /* true if backward computes a gradient for x */
 HD_API bool hd_is_leaf(const hd_tensor *x);        /* false if a recorded call made x */
 HD_API hd_tensor *hd_retain_grad(hd_tensor *x);    /* keeps .grad of a non-leaf; returns x */
@@ -158,7 +159,7 @@ HD_API hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n
 #define hd_apply(op, user, ...) hd_apply_n(op, user, HD__ITEMS(hd_tensor *, __VA_ARGS__))
 
 HD_API bool hd_save(hd_ctx *ctx, hd_tensor *t); /* in forward: saves t for backward */
-/* in backward: saved tensor i; HD_GRAD if changed */
+/* in backward: returns saved tensor i; HD_GRAD if the program has changed it in place since */
 HD_API hd_tensor *hd_saved(hd_ctx *ctx, int i);
 HD_API bool hd_needs_grad(const hd_ctx *ctx, int i); /* true if input i needs a gradient */
 HD_API void *hd_ctx_user(const hd_ctx *ctx);         /* the `user` of hd_apply */
@@ -219,9 +220,9 @@ HD_API hd_tensor *hd_select(hd_tensor *x, int dim, int64_t index); /* slice `ind
 /* a view of x that does not belong to the graph */
 HD_API hd_tensor *hd_detach(hd_tensor *x);
 
-/* Views of a range of dim: x[start:stop], x[start:stop:step] with step > 0, and x[start:start +
- * length]. hd_slice and hd_slice_step leave out indices beyond the size of dim, as Python does;
- * hd_narrow fails if there are such indices. */
+/* These functions return views of a range of dim: x[start:stop], x[start:stop:step] with step > 0,
+ * and x[start:start + length]. hd_slice and hd_slice_step leave out indices beyond the size of dim,
+ * as Python does; hd_narrow fails if there are such indices. */
 HD_API hd_tensor *hd_slice(hd_tensor *x, int dim, int64_t start, int64_t stop);
 HD_API hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int64_t step);
 HD_API hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length);
@@ -375,11 +376,11 @@ HD_API hd_tensor *hd_isinf(hd_tensor *x);                     /* true where x is
 /* true where x is neither NaN nor infinite */
 HD_API hd_tensor *hd_isfinite(hd_tensor *x);
 
-/* True if a and b have the same shape and values. NaN equals nothing. If a or b is NULL, the result
- * is false, and an error is set. */
+/* Returns true if a and b have the same shape and values. NaN equals nothing. If a or b is NULL,
+ * the result is false, and an error is set. */
 HD_API bool hd_equal(hd_tensor *a, hd_tensor *b);
-/* True if |a - b| <= atol + rtol |b| everywhere, after broadcasting. Equal infinities are close.
- * With equal_nan, two NaN are close, too. */
+/* Returns true if |a - b| <= atol + rtol |b| everywhere, after broadcasting. Equal infinities are
+ * close. With equal_nan, two NaN are close, too. */
 HD_API bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equal_nan);
 
 #define hd_eq_scalar(x, s) (hd_eq_scalar)(x, hd_scalar_of(s))
@@ -470,24 +471,24 @@ HD_API hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const i
 
 /* ---------------------------------------------------------------- extremes, any and all */
 
-/* The largest (max) or smallest (min) element; NaN if an element is NaN. In hd_max and hd_min, all
- * elements that are equal to the result share its gradient. In hd_max_dim and hd_min_dim, the first
- * of them gets all of it, and *indices gets the int64 indices of these first ones (NULL: not
- * wanted). */
+/* These functions return the largest (max) or smallest (min) element; NaN if an element is NaN. In
+ * hd_max and hd_min, all elements that are equal to the result share its gradient. In hd_max_dim
+ * and hd_min_dim, the first of them gets all of it, and *indices gets the int64 indices of these
+ * first ones (NULL: not wanted). */
 HD_API hd_tensor *hd_max(hd_tensor *x);
 HD_API hd_tensor *hd_min(hd_tensor *x);
 HD_API hd_tensor *hd_max_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices);
 HD_API hd_tensor *hd_min_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices);
 
-/* The int64 index of the largest (argmax) or smallest (argmin) element, in the flattened x or along
- * dim. Of equal elements, the first one counts. */
+/* These functions return the int64 index of the largest (argmax) or smallest (argmin) element, in
+ * the flattened x or along dim. Of equal elements, the first one counts. */
 HD_API hd_tensor *hd_argmax(hd_tensor *x);
 HD_API hd_tensor *hd_argmin(hd_tensor *x);
 HD_API hd_tensor *hd_argmax_dim(hd_tensor *x, int dim, bool keepdim);
 HD_API hd_tensor *hd_argmin_dim(hd_tensor *x, int dim, bool keepdim);
 
-/* A bool tensor: true where any element is not zero (any), or where no element is zero (all), over
- * all of x or along dim. */
+/* These functions return a bool tensor, over all of x or along dim: true where any element is not
+ * zero (any), or where no element is zero (all). */
 HD_API hd_tensor *hd_any(hd_tensor *x);
 HD_API hd_tensor *hd_all(hd_tensor *x);
 HD_API hd_tensor *hd_any_dim(hd_tensor *x, int dim, bool keepdim);
@@ -501,8 +502,9 @@ HD_API hd_tensor *hd_cumsum(hd_tensor *x, int dim);      /* y_i = x_0 + ... + x_
 
 /* ---------------------------------------------------------------- products */
 
-/* The dot product of two vectors (n,), 0-d. From 131,072 elements on it is computed as the sum of
- * eight parts, for any number of threads. hd_matmul of two vectors gives the same bits. */
+/* Returns the dot product of two vectors (n,), a 0-d tensor. From 131,072 elements on, the product
+ * is the sum of eight parts, for any number of threads. hd_matmul of two vectors gives the same
+ * bits. */
 HD_API hd_tensor *hd_dot(hd_tensor *a, hd_tensor *b);
 HD_API hd_tensor *hd_outer(hd_tensor *a, hd_tensor *b); /* a (m,), b (n,): y_ij = a_i b_j */
 /* Returns a @ b for the shapes (n,) and (n,); (m, k) and (k, n); (k,) and (k, n); (m, k) and (k,);
@@ -535,19 +537,20 @@ HD_API hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index);
  * the result is float32. */
 HD_API hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx);
 #define HD_NO_PADDING INT64_MIN
-/* The k largest elements along dim, or the k smallest if largest is false. They are sorted; equal
- * elements keep their order. *indices gets their indices (NULL: not wanted). */
+/* Returns the k largest elements along dim, or the k smallest if largest is false. They are sorted;
+ * equal elements keep their order. *indices gets their indices (NULL: not wanted). */
 HD_API hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **indices);
-/* x sorted along dim. NaN counts as the largest, and equal elements keep their order. *indices gets
- * the indices that sort x (NULL: not wanted). */
+/* Returns x sorted along dim. NaN counts as the largest number, and equal elements keep their
+ * order. *indices gets the indices that sort x (NULL: not wanted). */
 HD_API hd_tensor *hd_sort(hd_tensor *x, int dim, bool descending, hd_tensor **indices);
-HD_API hd_tensor *hd_argsort(hd_tensor *x, int dim, bool descending); /* the indices alone, int64 */
+HD_API hd_tensor *hd_argsort(hd_tensor *x, int dim, bool descending); /* only the indices */
 /* a copy y of x with y[index[i]] += source[i] along dim, for i = 0, 1, ...; index is int64 (n,),
  * and source has x's sizes, except size n at dim */
 HD_API hd_tensor *hd_index_add(hd_tensor *x, int dim, hd_tensor *index, hd_tensor *source);
-/* A copy y of x with y[index[i][j]][j] = source[i][j] for dim 0 of a matrix. index is int64, with
- * as many dims as x. Elements of source beyond the sizes of index are ignored. If several elements
- * go to one place of y, the last one counts; but each of them gets the gradient of this place. */
+/* Returns a copy y of x. For dim 0 of a matrix, y[index[i][j]][j] = source[i][j]. index is int64,
+ * with as many dims as x. Elements of source beyond the sizes of index are ignored. If several
+ * elements go to one place of y, the last one counts; but each of them gets the gradient of this
+ * place. */
 HD_API hd_tensor *hd_scatter(hd_tensor *x, int dim, hd_tensor *index, hd_tensor *source);
 /* Returns y (int64), where y[v] is the number of times that v occurs in x. x is int64 (n,), and
  * none of its numbers is negative. y has as many elements as the larger of minlength and the
@@ -589,16 +592,16 @@ HD_API hd_tensor *hd_rms_norm(hd_tensor *x, hd_tensor *weight, double eps);
 
 typedef struct hd_attention_options {
     size_t size;
-    /* HD_NONE; else a mask that broadcasts to (..., l, s): a bool mask is true where a query sees a
-     * key; a mask of q's dtype is added to the scores; not with is_causal */
+    /* HD_NONE, or a mask that broadcasts to (..., l, s). A bool mask is true where a query sees a
+     * key. A mask of q's dtype is added to the scores. With is_causal it must be HD_NONE. */
     hd_tensor *attn_mask;
     double dropout_p;  /* 0; dropout of the weights, applied in evaluation, too */
     bool is_causal;    /* false; if true, query i sees only the keys 0 to i */
     double scale;      /* NAN: 1 / sqrt(d) */
     bool safe_softmax; /* true: the output of a query that sees no key is 0; false: it is NaN */
-    /* false; if true, several query heads share a key head: q (..., Hq, l, d), k (..., H, s, d), v
-     * (..., H, s, dv), where Hq is a multiple of H, and query head i uses key head i / (Hq / H); k
-     * and v are not copied */
+    /* false; if true, several query heads share a key head. The shapes are q (..., Hq, l, d), k
+     * (..., H, s, d) and v (..., H, s, dv). Hq is a multiple of H, and query head i uses key head i
+     * / (Hq / H). k and v are not copied. */
     bool enable_gqa;
 } hd_attention_options;
 
@@ -635,8 +638,8 @@ HD_API hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *
                                                        const hd_attention_options *o,
                                                        hd_tensor **weights);
 /* Turn fused attention on or off for the whole process; it is on at the start. While it is off,
- * hd_scaled_dot_product_attention calls hd_matmul, hd_softmax and other ops, and the attention
- * classes of nn.h run the lines of the notebooks. All weights are then in memory, as under
+ * hd_scaled_dot_product_attention and the attention classes of nn.h call hd_matmul, hd_softmax and
+ * other ops. All weights are then in memory, as under
  * torch.nn.attention.sdpa_kernel(SDPBackend.MATH). Turn it off to compare both computations, or to
  * look at the graph of the separate ops. */
 HD_API void hd_set_fused_attention(bool on);
@@ -720,8 +723,8 @@ typedef struct hd_cross_entropy_options {
 HD_API hd_cross_entropy_options hd_cross_entropy_defaults(void);
 /* Returns the mean of -log softmax(x)[target] over all targets that are not ignore_index. x holds
  * the logits, which are the numbers before any softmax. The classes are in dim 1 of x, or in dim 0
- * if x has one dim: x (c,), (n, c) or (n, c, d1, ...), target int64 (), (n,) or (n, d1, ...). The
- * second function takes options (o NULL: the defaults). */
+ * if x has one dim: x (c,), (n, c) or (n, c, d1, ...), target int64 (), (n,) or (n, d1, ...).
+ * hd_cross_entropy_with takes options (o NULL: the defaults). */
 HD_API hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target);
 HD_API hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target,
                                         const hd_cross_entropy_options *o);

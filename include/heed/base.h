@@ -69,8 +69,8 @@ typedef enum hd_code {
 
 HD_API hd_code hd_error_code(void);         /* the code of the calling thread's error, or HD_OK */
 HD_API const char *hd_error_message(void);  /* the message of that error; "" if none is set */
-HD_API void hd_error_clear(void);           /* clears the error, so the next failure is kept */
-HD_API const char *hd_code_name(hd_code c); /* c's name, as "SHAPE"; "?" for no code */
+HD_API void hd_error_clear(void);           /* clears the error; the next failure sets a new one */
+HD_API const char *hd_code_name(hd_code c); /* c's name, as "SHAPE"; "?" if c is no hd_code */
 
 /* Makes messages begin with the name of a function of your own. Write HD_CALL as the first line of
  * this function:
@@ -84,8 +84,9 @@ HD_API const char *hd_code_name(hd_code c); /* c's name, as "SHAPE"; "?" for no 
  *     }
  * Until the enclosing block ends, messages begin with this name: "my_loss: x has 1 dimensions:
  * expected 2". If a function of heed fails, the message has both names: "my_loss: hd_matmul: (2, 3)
- * and (4, 2): inner sizes 3 and 4 differ". heed also records my_loss as the function that made the
- * tensors that are made meanwhile, and that freed the objects that are freed meanwhile.
+ * and (4, 2): inner sizes 3 and 4 differ". Until then, heed also records this name for each tensor
+ * that is made, as the function that made it, and for each object that is freed, as the function
+ * that freed it.
  *
  * If one function with HD_CALL calls another, messages begin with the name of the outermost one. In
  * the forward of a module, messages begin with the module's class, as in "GPT: my_loss: ...". They
@@ -106,8 +107,8 @@ typedef struct hd_call {
     const void *forward; /* identifies the module's forward in which the call began */
 } hd_call;
 
-HD_API hd_call hd_call_begin(const char *name); /* begins a call; returns the active one */
-HD_API void hd_call_end(hd_call before);        /* makes `before` active; {0}: no call */
+HD_API hd_call hd_call_begin(const char *name); /* begins a call; returns the previous one */
+HD_API void hd_call_end(hd_call before);        /* makes `before` active again; {0}: no call */
 
 /* Ends the call and makes *before the active call. The end of HD_CALL's block calls this
  * function. */
@@ -126,7 +127,7 @@ HD_API void *hd_fail(hd_code code, const char *format, ...)
 #endif
     ;
 
-/* Sets the error as hd_fail does, but puts nothing before the message. */
+/* Sets the error and returns NULL, as hd_fail does, but puts no names before the message. */
 HD_API void *hd_error_set(hd_code code, const char *format, ...)
 #if defined(__GNUC__) || defined(__clang__)
     __attribute__((format(printf, 2, 3)))
@@ -219,9 +220,9 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  * hd_backward, a loss of NaN or infinity: there is at most one warning for each function that makes
  * a loss.
  *
- * Files: two warnings. A call that saves, replaces or removes a folder, such as a checkpoint,
- * cannot remove a directory and leaves it behind. A tokenizer.json states other ids for new added
- * tokens than the Python package tokenizers gives them.
+ * A function that saves, replaces or removes a folder, such as a checkpoint, warns if it cannot
+ * remove a directory and so leaves it behind. hd_tokenizer_json warns if the file states other ids
+ * for new added tokens than the Python package tokenizers gives them.
  *
  * Debug mode gives more warnings (hd_set_debug). */
 
@@ -297,16 +298,17 @@ HD_API bool hd_set_debug(bool on);
 
 /* Two more variables of the environment show the work of a program, without a change to the
  * program. heed reads them at the start and prints to stderr. Results stay the same.
- *   HEED_TRACE=1         each op when its result is ready, with the shapes of its inputs and of its
- *                        result, and the module whose forward runs; the beginning and the end of
- *                        each module's forward; and each step of an optimizer. The last word of a
- *                        line is the node of the result, or the node's name without "Backward" if
- *                        nothing is recorded. Lines from inside of a forward are indented.
- *   HEED_TRACE=backward  each node when hd_backward or hd_grad_of reaches it, with the shapes of
- *                        its gradient and of its inputs' gradients, and the call that recorded it.
- *                        The ops of a user's backward, or of a hook, follow below their node.
- *   HEED_TRACE=all       both
- *   HEED_PROFILE=1       where the time went, when the program ends (hd_profile in tensor.h)
+ *   HEED_TRACE=1         prints each op when its result is ready, with the shapes of its inputs and
+ *                        of its result, and the module whose forward runs; the beginning and the
+ *                        end of each module's forward; and each step of an optimizer. The last word
+ *                        of a line is the name of the result's node; if nothing is recorded, it is
+ *                        this name without "Backward". Lines from inside of a forward are indented.
+ *   HEED_TRACE=backward  prints each node when hd_backward or hd_grad_of reaches it, with the
+ *                        shapes of its gradient and of its inputs' gradients, and the call that
+ *                        recorded it. The ops of a user's backward, or of a hook, follow below
+ *                        their node.
+ *   HEED_TRACE=all       prints both
+ *   HEED_PROFILE=1       prints where the time went, when the program ends (hd_profile in tensor.h)
  * Each line is written at once. The lines of a second thread begin with "thread 2: ", and so on.
  * "0" and an empty text turn a variable off. With any other value that is not listed here, every
  * call fails with an error that names the variable. The same holds for a value of HEED_DEBUG or
@@ -314,9 +316,9 @@ HD_API bool hd_set_debug(bool on);
 
 /* ---------------------------------------------------------------- memory */
 
-/* Allocates memory; heed itself uses no other. The block is aligned to 16 bytes, or to 64 bytes
- * from a size of 1 KiB on. If memory runs out, returns NULL with HD_MEMORY. Any thread may call
- * it. */
+/* Allocates `size` bytes. heed takes all its memory from this function. The block is aligned to 16
+ * bytes, or to 64 bytes from a size of 1 KiB on. If memory runs out, returns NULL with HD_MEMORY.
+ * Any thread may call it. */
 HD_API void *hd_alloc(size_t size);
 /* Frees p, which comes from hd_alloc or from a function whose comment names hd_free. Any thread may
  * call it. Does nothing for NULL. */
@@ -352,10 +354,11 @@ HD_API bool hd_set_allocator(const hd_allocator *a);
  * (integers become -1, bools true), and a freed text becomes empty. A kept block counts as freed.
  * With HEED_CACHE=0 in the environment, and with hd_set_allocator, heed keeps nothing. */
 
-/* Gives kept memory back to the system, except the lists of other threads. */
+/* Gives the freed memory that heed keeps back to the system, except the blocks that other threads
+ * keep in their own lists. */
 HD_API void hd_empty_cache(void);
 
-HD_API int64_t hd_bytes_live(void);    /* bytes that are allocated now; size 0 counts as 1 */
+HD_API int64_t hd_bytes_live(void);    /* bytes that are allocated now; an empty block counts 1 */
 HD_API int64_t hd_bytes_peak(void);    /* the most bytes that were live since the last reset */
 HD_API void hd_bytes_peak_reset(void); /* sets the peak to the bytes that are live now */
 HD_API int64_t hd_system_allocs(void); /* blocks requested from the system so far */
@@ -369,24 +372,24 @@ typedef struct hd_generator hd_generator;
 
 /* The stream of Bernoulli draws and of dropout. docs/architecture.md describes both streams. */
 typedef enum hd_bernoulli_stream {
-    HD_BERNOULLI_MCG31 = 0, /* PyTorch up to 2.6 on x86-64, as the notebooks print (the default) */
-    HD_BERNOULLI_NATIVE = 1 /* PyTorch 2.7 and later */
+    HD_BERNOULLI_MCG31 = 0, /* the default: the stream of PyTorch up to 2.6 on x86-64 */
+    HD_BERNOULLI_NATIVE = 1 /* the stream of PyTorch 2.7 and later */
 } hd_bernoulli_stream;
 
 /* makes a generator with that seed; free it with hd_generator_free */
 HD_API hd_generator *hd_generator_new(int64_t seed);
-/* frees g; takes NULL; HD_VALUE for the default one */
+/* frees g, which may be NULL; HD_VALUE if g is the default generator */
 HD_API void hd_generator_free(hd_generator *g);
 /* restarts g with that seed; the choice of the Bernoulli stream stays */
 HD_API bool hd_generator_seed(hd_generator *g, int64_t seed);
 HD_API uint32_t hd_generator_random(hd_generator *g);   /* the next 32-bit output */
-HD_API uint64_t hd_generator_random64(hd_generator *g); /* the next two: high half, low half */
+HD_API uint64_t hd_generator_random64(hd_generator *g); /* the next two outputs: high, then low */
 
 /* Set or return the stream from which g draws Bernoulli numbers. */
 HD_API bool hd_generator_set_bernoulli(hd_generator *g, hd_bernoulli_stream s);
 HD_API hd_bernoulli_stream hd_generator_bernoulli(const hd_generator *g);
 
-/* the process's generator; its first seed is 67280421310721 */
+/* returns the process's default generator, whose seed is 67280421310721 at the start */
 HD_API hd_generator *hd_default_generator(void);
 HD_API hd_generator *hd_generator_current(void); /* the generator that this thread draws from */
 HD_API bool hd_manual_seed(int64_t seed);        /* seeds this thread's generator */
@@ -410,9 +413,9 @@ HD_API int hd_num_threads(void);
  * CPUs other than x86-64 have "plain" and "baseline" only. HEED_CPU in the environment can name a
  * lower level. The level plain is written to be read and to be stepped through in a debugger: it is
  * slow, and uses one thread unless HEED_THREADS or hd_set_num_threads says otherwise. A debug build
- * uses it unless HEED_CPU names another level. The result is NULL, with an error, if HEED_CPU names
- * a level that does not exist, or that the CPU or this build lacks. Then every function that
- * creates a tensor fails with that error. */
+ * uses it unless HEED_CPU names another level. If HEED_CPU names a level that does not exist, or
+ * one that the CPU or this build lacks, the call returns NULL and sets an error. Every function
+ * that creates a tensor then fails with this error. */
 HD_API const char *hd_cpu_level(void);
 
 /* Closes the calling thread's root scope, ends the pool's threads and gives every cache back to the

@@ -68,8 +68,8 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
 
 /* HD__ITEMS for integers. A floating-point number among the first 16 items does not compile;
  * without this check, C would convert it to an integer. The check looks at the type of a sum of the
- * items: it is a floating-point type if one item has such a type. Zeros follow the items of a short
- * list. */
+ * items: it is a floating-point type if one item has such a type. Zeros fill up a list of fewer
+ * than 16 items. */
 #define HD__LIST(...)                                                                              \
     _Generic(HD__SUM_OF(__VA_ARGS__), float                                                        \
              : hd__no_integers, double                                                             \
@@ -149,10 +149,10 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
              : (error))
 #define HD__C_IS(c) char(*)[1 + (1 << c)] : c,
 
-/* The hd_c_type of data. If d is a constant, it must be a type that d accepts; otherwise the
- * program does not compile. HD__C_MASK uses a rule of C to see whether d is a constant. If it is,
- * (void *)(0 * d) is a null pointer constant, so the conditional expression has the type of its
- * other operand, int *. If not, the expression has the type void *. */
+/* HD__C_TYPE_FOR is the hd_c_type of data. If d is a constant that does not accept this type, the
+ * program does not compile. HD__C_MASK finds out whether d is a constant. For a constant d, the
+ * pointer (void *)(0 * d) is a null pointer constant, and the conditional expression has the type
+ * of its other operand, int *. For a variable d, the conditional expression has the type void *. */
 #define HD__C_TYPE_FOR(d, data) HD__C_TYPE_OR(hd__other_type, HD__C_MASK(d) & HD__C_BIT(data))
 #define HD__C_MASK(d)                                                                              \
     _Generic(1 ? (void *)(intptr_t)(0 * (int)(d)) : (int *)0, int *                                \
@@ -163,8 +163,8 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
  * compiler does not know it. The compiler knows the size of a declared array, and of more arrays
  * when it optimises. */
 #if defined(__clang__)
-/* For a static struct, Clang does not count the flexible array member. In this case mode 3, the
- * minimum size, gives 0. */
+/* For a static struct that ends in a flexible array member, Clang does not count this member in
+ * mode 0, the largest size. In this case mode 3, the smallest size, gives 0. */
 #define HD__ROOM(data) (__builtin_object_size(data, 3) ? __builtin_object_size(data, 0) : SIZE_MAX)
 #elif defined(__GNUC__)
 #define HD__ROOM(data) __builtin_object_size(data, 0)
@@ -172,11 +172,11 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
 #define HD__ROOM(data) SIZE_MAX
 #endif
 
-/* For hd_tensor_of. HD__C_TYPE_OF is the hd_c_type of the elements of an array of up to 3 dims. If
- * hd_tensor_of does not accept this type, it is a struct, so the program does not compile.
- * HD__ARRAY_ROOM is the number of bytes of the array. It tells an array from a pointer by the type
- * of `1 ? (array) : NULL`: this expression converts an array to a pointer, but leaves the type of a
- * pointer as it is. */
+/* hd_tensor_of uses these macros. HD__C_TYPE_OF is the hd_c_type of the elements of an array of up
+ * to 3 dims. If hd_tensor_of does not accept the type of the elements, HD__C_TYPE_OF is a struct,
+ * so the program does not compile. HD__ARRAY_ROOM is the number of bytes of an array; for a pointer
+ * it is HD__ROOM. It finds out whether `array` is a pointer by the type of `1 ? (array) : NULL`:
+ * this expression converts an array to a pointer, but leaves the type of a pointer as it is. */
 #define HD__C_TYPE_OF(array)                                                                       \
     _Generic((array), HD__C_MADE(HD__C_FLAT) default                                               \
              : _Generic(*HD__C_ADDRESS(array), HD__C_MADE(HD__C_DEEP) default                      \

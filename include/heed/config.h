@@ -48,8 +48,8 @@ typedef struct hd_config_field {
     const char *path;        /* as "model.n_layers"; the fields of one object stand together */
     hd_config_type type;     /* decides which of the members below are used */
     size_t offset, room;     /* offset and size of the field in the caller's struct */
-    double number, min, max; /* INT, DOUBLE: default, smallest and largest value; BOOL: 0 or 1 */
-    const char *text;        /* STRING, ENUM: default */
+    double number, min, max; /* INT, DOUBLE: default, smallest and largest value; BOOL: default */
+    const char *text;        /* STRING, ENUM: the default */
     const char *choices;     /* ENUM: the choices, as "constant|cosine" */
 } hd_config_field;
 

@@ -112,14 +112,16 @@ HD_API const char *hd_tokenizer_decode_bytes(const hd_tokenizer *t, const hd_ten
                                              int64_t *n);
 HD_API const char *hd_tokenizer_decode(const hd_tokenizer *t, const hd_tensor *ids, int64_t *n);
 /* Does the same as hd_tokenizer_decode, but leaves out special tokens if skip_special_tokens is
- * true. With a tokenizer of Llama 2's form, the text loses its first space, and each byte of a
- * sequence of byte tokens that is not valid UTF-8 becomes one U+FFFD. */
+ * true. With a tokenizer of Llama 2's form, the text loses its first space. Some tokens of this
+ * form stand for a single byte. If a sequence of such tokens is not valid UTF-8, each of its bytes
+ * becomes one U+FFFD. */
 HD_API const char *hd_tokenizer_decode_with(const hd_tokenizer *t, const hd_tensor *ids,
                                             bool skip_special_tokens, int64_t *n);
 
-/* Save or load a tokenizer. The entries of d are strings: prefix.kind, and prefix.chars (the
- * characters of the vocabulary), prefix.vocab and prefix.merges (GPT-2's two files), or prefix.json
- * (the tokenizer.json). While an error is set, d does not change. */
+/* Save or load a tokenizer; free a loaded one with hd_tokenizer_free. The entries of d are strings:
+ * prefix.kind, and prefix.chars (the characters of the vocabulary), prefix.vocab and prefix.merges
+ * (GPT-2's two files), or prefix.json (the tokenizer.json). While an error is set, d does not
+ * change. */
 HD_API bool hd_tokenizer_save(const hd_tokenizer *t, hd_dict *d, const char *prefix);
 HD_API hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix);
 
@@ -154,7 +156,7 @@ HD_API int64_t hd_tokens_len(const hd_tokens *t); /* the number of ids; -1 on er
 HD_API hd_tensor *hd_tokens_read(const hd_tokens *t, int64_t at, int64_t n);
 
 /* Splits a sequence of len ids: *first gets the first floor(fraction len) ids, and *rest the
- * others. fraction is in [0, 1]. */
+ * others. fraction is in [0, 1]. Free both with hd_tokens_free. */
 HD_API bool hd_tokens_split(const hd_tokens *t, double fraction, hd_tokens **first,
                             hd_tokens **rest);
 
@@ -217,8 +219,8 @@ HD_API bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd
 typedef struct hd_loader hd_loader;
 
 /* A collate function, torch's collate_fn. It makes a batch, which is a list of tensors, from the
- * lists of n items. The items live until the loader has the batch. The
- * rules of get in hd_dataset_new hold for it, too: its scope, its threads and its failure. */
+ * lists of n items. The items live until the loader has the batch. The rules of get in
+ * hd_dataset_new hold for it, too: its scope, its threads and its failure. */
 typedef hd_list *(*hd_collate)(hd_list *const *items, int64_t n, void *user);
 
 typedef struct hd_loader_options {
@@ -241,8 +243,9 @@ typedef struct hd_loader_options {
 HD_API hd_loader_options hd_loader_defaults(void);
 /* makes a loader of s; o NULL: the defaults */
 HD_API hd_loader *hd_loader_new(const hd_dataset *s, const hd_loader_options *o);
-HD_API void hd_loader_free(hd_loader *l);         /* frees l; takes NULL */
-HD_API int64_t hd_loader_len(const hd_loader *l); /* this rank's batches in an epoch; -1 on error */
+HD_API void hd_loader_free(hd_loader *l); /* frees l; takes NULL */
+/* the number of this rank's batches in an epoch; -1 on error */
+HD_API int64_t hd_loader_len(const hd_loader *l);
 
 /* Sets *input and *target to the two tensors of the next batch, in the innermost scope. For
  * windows, each of them is (b, max_length) int64. At the end of an epoch one call returns false
@@ -299,8 +302,10 @@ HD_API hd_list *hd_collate_pad(hd_list *const *items, int64_t n, void *options);
 /* Ends the current epoch, if there is one. The next batch begins a new epoch. */
 HD_API bool hd_loader_restart(hd_loader *l);
 
-HD_API int64_t hd_loader_epoch(const hd_loader *l); /* epochs that have begun; -1 on error */
-HD_API int64_t hd_loader_batch(const hd_loader *l); /* batches of this epoch so far; -1 on error */
+/* the number of epochs that have begun; -1 on error */
+HD_API int64_t hd_loader_epoch(const hd_loader *l);
+/* the number of batches that this epoch has returned so far; -1 on error */
+HD_API int64_t hd_loader_batch(const hd_loader *l);
 
 /* Save or load the position of a loader in the data, as prefix.epoch, prefix.batch, prefix.order
  * and so on. After hd_loader_load the loader continues with the next batch. HD_VALUE: the loader

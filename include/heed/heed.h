@@ -52,6 +52,9 @@
  * Numbers: an argument of type hd_scalar takes a number of any C type, as in hd_full(HD_INT64, 7,
  * 2, 3) and hd_add_scalar(x, 0.5).
  *
+ * Options: a function such as hd_adamw_defaults returns a struct of options with their defaults.
+ * The comment of each field begins with its default.
+ *
  * Order: arguments have PyTorch's order, with three exceptions. First, a list can only be the end
  * of a call, so an argument that follows the list in PyTorch comes before it. Second, a dtype is
  * required, and comes first, or right after the tensor in hd_to and the _like functions. A number

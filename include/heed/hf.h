@@ -239,9 +239,11 @@ typedef struct hd_generate_options {
     bool do_sample;         /* false: takes the likeliest token each time; true: draws */
     double temperature;     /* 1: the logits are divided by it before each draw */
     int64_t top_k;          /* 50: draws from the k likeliest tokens; 0: from all */
-    /* 1: draws from the likeliest tokens until their probabilities add up to top_p */
+    /* 1; draws only from the likeliest tokens: the fewest whose probabilities add up to top_p or
+     * more */
     double top_p;
-    /* 1; the logits of tokens that occur already are divided by it, or multiplied if negative */
+    /* 1; for tokens that the text already has, a positive logit is divided by this number, and a
+     * negative one is multiplied by it */
     double repetition_penalty;
     int64_t eos_token_id[HD_EOS_MOST]; /* 0; the first num_eos of them end a text */
     int64_t num_eos;                   /* 0: the number of end tokens */
@@ -356,9 +358,10 @@ HD_API const char *hd_chat_text(hd_chat *c, bool for_reply);
 /* Returns the ids of the text of hd_chat_text: (count,) int64. Special tokens keep their meaning
  * even inside a message. */
 HD_API hd_tensor *hd_chat_encode(hd_chat *c, const hd_tokenizer *tokenizer, bool for_reply);
-/* Adds the eos_token of the folder's tokenizer to o->eos_token_id, if it is not there already. In
- * some folders only this token ends an answer. HD_VALUE: *o already has HD_EOS_MOST other
- * tokens. */
+/* Adds an end token to o->eos_token_id: the id that tokenizer has for the eos_token of c's folder.
+ * In some folders only this token ends an answer. If the folder names no eos_token, if tokenizer
+ * does not have it, or if *o has its id already, the call returns true and changes nothing.
+ * HD_VALUE: *o already has HD_EOS_MOST other end tokens. */
 HD_API bool hd_chat_ends(const hd_chat *c, const hd_tokenizer *tokenizer, hd_generate_options *o);
 
 /* ---------------------------------------------------------------- adapters */

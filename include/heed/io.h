@@ -91,7 +91,7 @@ HD_API hd_safetensors *hd_safetensors_open(const char *path, const hd_safetensor
 HD_API void hd_safetensors_close(hd_safetensors *f); /* closes f; takes NULL */
 /* the number of tensors; -1 on error */
 HD_API int64_t hd_safetensors_len(const hd_safetensors *f);
-/* the number of the tensor with this name; -1 if there is none */
+/* the number of the tensor with this name; -1, without an error, if there is none */
 HD_API int64_t hd_safetensors_find(const hd_safetensors *f, const char *name);
 /* the name of tensor i */
 HD_API const char *hd_safetensors_name(const hd_safetensors *f, int64_t i);
@@ -103,7 +103,7 @@ HD_API int hd_safetensors_ndim(const hd_safetensors *f, int64_t i);
 HD_API const int64_t *hd_safetensors_sizes(const hd_safetensors *f, int64_t i);
 /* the number of bytes of tensor i in the file; -1 on error */
 HD_API int64_t hd_safetensors_bytes(const hd_safetensors *f, int64_t i);
-/* reads tensor i; the innermost scope owns the result */
+/* reads tensor i and returns it; the innermost scope owns the result */
 HD_API hd_tensor *hd_safetensors_read(const hd_safetensors *f, int64_t i);
 /* the strings of __metadata__; f owns the dictionary */
 HD_API const hd_dict *hd_safetensors_metadata(const hd_safetensors *f);

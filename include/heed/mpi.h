@@ -78,8 +78,9 @@ HD_API bool hd_mpi_all_ok(const char *what, bool ok);
  * different line of both. `what` is the name of the text in the message. Collective. */
 HD_API bool hd_mpi_all_same(const char *what, const char *text);
 
-/* Sets each of the n values to the sum (hd_mpi_sum) or to the largest (hd_mpi_max) of the values
- * that all ranks have in this place. The sum is taken in the order of the ranks. Collective. */
+/* Sets each values[i], for i from 0 to n - 1, to the sum (hd_mpi_sum) or to the largest
+ * (hd_mpi_max) of the values[i] of all ranks. The sum is taken in the order of the ranks.
+ * Collective. */
 HD_API bool hd_mpi_sum(int n, double *values);
 HD_API bool hd_mpi_max(int n, double *values);
 
@@ -155,8 +156,8 @@ HD_API bool hd_ddp_no_sync(hd_ddp *d, bool on);
 typedef struct hd_ddp_figures {
     int64_t backwards;   /* backwards that averaged */
     int64_t bytes;       /* bytes of gradients that were averaged */
-    int64_t bytes_early; /* those whose sending began before backward ended */
-    /* those whose sending began before this rank's last gradient was complete */
+    int64_t bytes_early; /* bytes whose sending began before backward ended */
+    /* bytes whose sending began before this rank's last gradient was complete */
     int64_t bytes_hidden;
     int64_t bytes_moved;    /* bytes that this rank has sent */
     double seconds_exposed; /* the time that hd_backward waited at its end */

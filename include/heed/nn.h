@@ -123,7 +123,7 @@ HD_API hd_tensor *hd_forward(hd_module *m, hd_tensor *x);
 HD_API bool hd_forward_begin(hd_module *m);
 HD_API hd_tensor *hd_forward_end(hd_module *m, hd_tensor *y);
 
-/* sets the mode of m and of all modules inside it */
+/* sets training mode (on is true) or evaluation mode for m and all modules inside it */
 HD_API bool hd_module_train(hd_module *m, bool on);
 HD_API bool hd_module_eval(hd_module *m);           /* hd_module_train(m, false) */
 HD_API bool hd_module_training(const hd_module *m); /* true in training mode, the default */
@@ -140,8 +140,8 @@ HD_API hd_list *hd_module_parameters(const hd_module *m); /* each tensor once, i
  * tensor once. Free the result with hd_dict_free. */
 HD_API hd_dict *hd_module_named_parameters(const hd_module *m);
 HD_API hd_dict *hd_module_named_buffers(const hd_module *m);
-/* Returns the module, the parameter or the buffer of m with this dotted name: "heads.0" is a
- * module, and "out_proj.weight" is a parameter. */
+/* Return the module, the parameter or the buffer of m with this dotted name: "heads.0" is a module,
+ * and "out_proj.weight" is a parameter. HD_VALUE: m has none with this name. */
 HD_API hd_module *hd_module_get(hd_module *m, const char *name);
 HD_API hd_tensor *hd_module_get_parameter(hd_module *m, const char *name);
 HD_API hd_tensor *hd_module_get_buffer(hd_module *m, const char *name);
@@ -317,11 +317,14 @@ HD_API hd_module *hd_module_list_get(hd_module *list, int64_t i);
 
 /* ---------------------------------------------------------------- attention: the notebooks' */
 
-/* CausalAttention and MultiHeadAttention call hd_scaled_dot_product_attention. Their buffer `mask`
- * may have any values: a nonzero value masks a key, and the output of a token all of whose keys are
- * masked is NaN. If mask is the causal triangle, masked scores are not computed. With up to 64
- * tokens, the results have the same bits as the lines of the notebooks. After
- * hd_set_fused_attention(false) the classes run these lines themselves. */
+/* These are the classes of chapter 3 of Raschka, "Build a Large Language Model (From Scratch)", and
+ * of its notebooks. CausalAttention and MultiHeadAttention call hd_scaled_dot_product_attention.
+ * After hd_set_fused_attention(false) they call hd_matmul, hd_softmax and so on, as the code of the
+ * notebooks does. With up to 64 tokens, both give the same bits.
+ *
+ * Their buffer `mask` may have any values. A nonzero value masks a key. If all keys of a token are
+ * masked, the output of this token is NaN. If mask is the causal triangle, masked scores are not
+ * computed. */
 
 /* SelfAttention v1: x (n, d_in) gives softmax(q k^T / sqrt(d_out)) v, (n, d_out). q, k and v are
  * the products of x with W_query, W_key and W_value (d_in, d_out), which are uniform in [0, 1).

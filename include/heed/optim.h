@@ -250,8 +250,8 @@ typedef struct hd_one_cycle_options {
     double max_momentum;     /* 0.95 */
     double div_factor;       /* 25: the lr begins at first = max_lr / div_factor */
     double final_div_factor; /* 1e4: the lr ends at first / final_div_factor */
-    /* false; if true, the lr falls to first in as many steps as it rose, and in the rest to the
-     * end */
+    /* false; if true, the lr falls to `first` in as many steps as it rose, and in the remaining
+     * steps to its last value */
     bool three_phase;
 } hd_one_cycle_options;
 
@@ -276,7 +276,7 @@ typedef struct hd_reduce_on_plateau_options {
     hd_threshold_mode threshold_mode; /* HD_THRESHOLD_REL */
     int64_t cooldown;                 /* 0: this many steps after a reduction do not count */
     double min_lr;                    /* 0: the lowest lr */
-    double eps;                       /* 1e-8: if a reduction would be this or less, lr stays */
+    double eps;                       /* 1e-8: a reduction by this much or less is left out */
 } hd_reduce_on_plateau_options;
 
 /* ReduceLROnPlateau: multiplies the lr of every group by factor if the metric, such as the

@@ -54,15 +54,15 @@ typedef struct hd_list hd_list;     /* a list of tensors, like Python's; lives i
 typedef struct hd_dict hd_dict;     /* a map from names to tensors, strings and numbers */
 
 /* HD_NONE is Python's None. It stands for an optional tensor that is left out, for no gradient and
- * for no bias. Where a tensor is required, it is an error. */
+ * for no bias. A function that requires a tensor fails with HD_NULL_ARG if it gets HD_NONE. */
 HD_API extern hd_tensor hd_none;
 #define HD_NONE (&hd_none)
 
 #define HD_ALL INT64_MIN /* as an index: the whole dimension, like Python's `:` */
 #define HD_END INT64_MAX /* as the stop of a slice: the end of the dimension */
 
-HD_API const char *hd_dtype_name(hd_dtype d); /* d's name, as "float32"; "?" for no dtype */
-HD_API int64_t hd_dtype_size(hd_dtype d);     /* bytes per element; -1 for no dtype */
+HD_API const char *hd_dtype_name(hd_dtype d); /* d's name, as "float32"; "?" if d is no dtype */
+HD_API int64_t hd_dtype_size(hd_dtype d);     /* bytes per element; -1 if d is no dtype */
 
 /* ---------------------------------------------------------------- numbers */
 
@@ -117,8 +117,8 @@ static inline hd_scalar hd_scalar_self(hd_scalar s)
 
 /* Adds a reference to t and returns t. Accepts NULL and HD_NONE. */
 HD_API hd_tensor *hd_retain(hd_tensor *t);
-/* Removes one reference that hd_retain added. If none is left, removes the reference of t's scope.
- * HD_STATE: no scope owns t either. Accepts NULL and HD_NONE. */
+/* Removes one reference that hd_retain added. If there is none, removes the reference of the scope
+ * that owns t. HD_STATE: no scope owns t either. Accepts NULL and HD_NONE. */
 HD_API void hd_release(hd_tensor *t);
 
 /* Sets *slot to t, retains t, and releases the tensor that was in *slot before. If *slot was t
@@ -182,8 +182,8 @@ HD_API int64_t hd_tensor_report(void);
  * which it has no row or no memory are counted together in one more row. */
 HD_API bool hd_profile(FILE *f);
 
-HD_API int64_t hd_scope_count(void);  /* tensors that the calling thread's scopes own */
-HD_API int64_t hd_tensor_count(void); /* tensors that exist, over all threads */
+HD_API int64_t hd_scope_count(void);  /* the number of tensors in this thread's scopes */
+HD_API int64_t hd_tensor_count(void); /* the number of tensors of all threads */
 
 /* HD_SCOPE; opens a scope that closes at the end of the enclosing block, even if break, goto or
  * return leaves it. Write it as the first line of a loop's body. Without it, the tensors of every
@@ -208,7 +208,8 @@ static inline void hd_scope_cleanup(hd_scope **s)
  *   hd_zeros(HD_FLOAT32, 2, 3) is hd_zeros_n(HD_FLOAT32, 2, (int64_t[]){2, 3})
  * hd_full_n sets every element to value. HD_SHAPE: a size is negative, or ndim is above 8.
  * HD_MEMORY: memory runs out, or the number of bytes overflows. */
-HD_API hd_tensor *(hd_empty_n)(hd_dtype d, int ndim, const int64_t *sizes); /* elements undefined */
+/* the elements are undefined */
+HD_API hd_tensor *(hd_empty_n)(hd_dtype d, int ndim, const int64_t *sizes);
 HD_API hd_tensor *(hd_zeros_n)(hd_dtype d, int ndim, const int64_t *sizes); /* every element is 0 */
 HD_API hd_tensor *(hd_ones_n)(hd_dtype d, int ndim, const int64_t *sizes);  /* every element is 1 */
 HD_API hd_tensor *(hd_full_n)(hd_dtype d, hd_scalar value, int ndim, const int64_t *sizes);
@@ -376,16 +377,16 @@ HD_API hd_dtype hd_dtype_of(const hd_tensor *x);
 HD_API bool hd_is_contiguous(const hd_tensor *x); /* true if x is row-major without gaps */
 /* true if a and b share one storage */
 HD_API bool hd_shares_storage(const hd_tensor *a, const hd_tensor *b);
-HD_API int64_t hd_version_of(const hd_tensor *x); /* in-place changes so far; -1 on error */
+HD_API int64_t hd_version_of(const hd_tensor *x); /* the number of in-place changes; -1 on error */
 
-/* Return a pointer to x's first element; hd_strides says where the others lie. hd_data_mut is for
- * writing, and counts as an in-place change. It fails with HD_GRAD if x is a leaf that requires
- * grad, unless grad mode is off. */
+/* Return a pointer to x's first element; hd_strides says where the others lie. The pointer of
+ * hd_data_mut is for writing, and the call counts as an in-place change. It fails with HD_GRAD if
+ * grad mode is on and x is a leaf that requires grad. */
 HD_API const void *hd_data(const hd_tensor *x);
 HD_API void *hd_data_mut(hd_tensor *x);
 
 HD_API double hd_item(const hd_tensor *x); /* the number in a tensor of one element; NaN on error */
-/* that number, rounded towards 0; INT64_MIN on error */
+/* the number in a tensor of one element, rounded towards 0; INT64_MIN on error */
 HD_API int64_t hd_item_int(const hd_tensor *x);
 
 /* These functions read or write one element. There is one index for each dim; negative indices
@@ -427,7 +428,7 @@ typedef struct hd_print_options {
     int precision;     /* 4: digits after the point */
     int64_t threshold; /* 1000: a tensor with more elements is summarised */
     int64_t edgeitems; /* 3: elements that a summary shows at each end */
-    int linewidth;     /* 80: columns */
+    int linewidth;     /* 80: columns of a line */
     int sci_mode;      /* -1: exponents only if needed; 1: always; 0: never */
 } hd_print_options;
 
@@ -448,7 +449,8 @@ HD_API const char *hd_repr(const hd_tensor *x);
 HD_API const char *hd_repr_with(const hd_tensor *x, const hd_print_options *o);
 HD_API const char *hd_list_repr(const hd_list *l);    /* the list, as `[tensor(1.), tensor(2.)]` */
 HD_API const char *hd_shape_repr(const hd_tensor *x); /* x's shape, as `torch.Size([2, 3])` */
-/* Python's repr of a float, as `0.1` or `1e-05`; NULL if memory runs out */
+/* Returns Python's repr of v, such as `0.1` or `1e-05`. The innermost scope owns the text. If
+ * memory runs out, returns NULL. */
 HD_API const char *hd_float_repr(double v);
 
 HD_API bool hd_print(const hd_tensor *x); /* prints hd_repr(x) and a newline to stdout */
@@ -464,21 +466,21 @@ HD_API bool hd_fprint_list(FILE *f, const hd_list *l);
  * that is set again keeps its place. A name is any text that is not empty. The dictionary retains
  * its tensors. No scope owns it: free it with hd_dict_free. */
 
-/* The kind of an entry, with the function that reads it. */
+/* The kind of an entry. */
 typedef enum hd_dict_kind {
-    HD_DICT_MISSING = 0, /* the name is missing */
-    HD_DICT_TENSOR = 1,  /* hd_dict_get */
-    HD_DICT_STRING = 2,  /* hd_dict_get_string */
-    HD_DICT_INT = 3,     /* hd_dict_get_int */
-    HD_DICT_DOUBLE = 4   /* hd_dict_get_double */
+    HD_DICT_MISSING = 0, /* there is no entry with this name */
+    HD_DICT_TENSOR = 1,  /* a tensor; hd_dict_get reads it */
+    HD_DICT_STRING = 2,  /* a string; hd_dict_get_string reads it */
+    HD_DICT_INT = 3,     /* an integer; hd_dict_get_int reads it */
+    HD_DICT_DOUBLE = 4   /* a double; hd_dict_get_double reads it */
 } hd_dict_kind;
 
-HD_API hd_dict *hd_dict_new(void); /* an empty dictionary */
+HD_API hd_dict *hd_dict_new(void); /* makes an empty dictionary */
 HD_API void hd_dict_free(hd_dict *d);
 HD_API int64_t hd_dict_len(const hd_dict *d); /* the number of entries; -1 on error */
-/* the name of entry i, counted from 0 */
+/* the name of entry i, counted from 0; d owns the text */
 HD_API const char *hd_dict_name(const hd_dict *d, int64_t i);
-/* the kind of the entry; a missing name is no error */
+/* the kind of the entry with this name; HD_DICT_MISSING, without an error, if there is none */
 HD_API hd_dict_kind hd_dict_kind_of(const hd_dict *d, const char *name);
 /* Sets an entry. If there is an entry of the same name, of any kind, the new one replaces it. A
  * string is copied. */

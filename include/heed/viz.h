@@ -22,12 +22,13 @@ extern "C" {
  * fails with HD_STATE, until its memory is reused; after that, the behaviour is undefined. */
 typedef struct hd_picture hd_picture;
 
-HD_API void hd_picture_free(hd_picture *p);          /* frees p; takes NULL */
-HD_API double hd_picture_width(const hd_picture *p); /* in pixels at scale 1; NaN on error */
-/* in pixels at scale 1; NaN on error */
+HD_API void hd_picture_free(hd_picture *p); /* frees p; takes NULL */
+/* the width in pixels at scale 1; NaN on error */
+HD_API double hd_picture_width(const hd_picture *p);
+/* the height in pixels at scale 1; NaN on error */
 HD_API double hd_picture_height(const hd_picture *p);
 HD_API char *hd_picture_svg(const hd_picture *p); /* the text of an SVG file; free with hd_free */
-/* writes that text to a file */
+/* writes the text of hd_picture_svg to the file at path */
 HD_API bool hd_picture_save_svg(const hd_picture *p, const char *path);
 
 /* ---------------------------------------------------------------- curves */

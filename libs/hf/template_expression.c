@@ -1,5 +1,6 @@
-/* template_expression.c - walks over expressions and computes them, level by level. "a if c else b"
- * and "or" bind loosest, and x.y[0] | trim binds closest. */
+/* template_expression.c - walks over expressions and computes them. A level is a precedence of
+ * operators: "a if c else b" binds least tightly, then "or". A subscript or a filter, as in x[0] |
+ * trim, binds most tightly. */
 #include "hf/template.h"
 
 /* ---------------------------------------------------------------- tokens */
@@ -72,8 +73,8 @@ bool hd__template_walk_deeper(hd__template_run *r)
 
 /* ---------------------------------------------------------------- primary expressions */
 
-/* The forms of the list over which walk_list walks, up to the sign `end`: values, or "key: value"
- * pairs, or arguments. An argument is "name=value", or "value", whose name is "". */
+/* The kinds of items over which walk_list walks, up to the sign `end`: values, "key: value" pairs,
+ * or arguments. An argument is "name=value", or "value" alone, whose name is "". */
 enum { WALK_ITEMS, WALK_PAIRS, WALK_ARGUMENTS };
 
 static hd__template_table walk_list(hd__template_run *r, const char *end, int form)
@@ -107,7 +108,7 @@ static hd__template_table walk_list(hd__template_run *r, const char *end, int fo
     return t;
 }
 
-/* Returns the value of (a), or a list for (a, b) and (a,). */
+/* Returns the value of (a), or a list for (a, b) and (a,). The current token follows the "(". */
 static hd__template_value walk_brackets(hd__template_run *r)
 {
     hd__template_table t = walk_list(r, ")", WALK_ITEMS);
@@ -124,7 +125,8 @@ hd__template_value *hd__template_walk_find(hd__template_run *r, hd__template_val
     return v;
 }
 
-/* Returns the value of a variable or of a function, or true, false or none. */
+/* Walks over a name and returns true, false, none, a variable's value or a function. Returns
+ * undefined if nothing has this name. */
 static hd__template_value walk_variable(hd__template_run *r)
 {
     static const char *const known[][2] = {{"false", "False"}, {"true", "True"}, {"none", "None"}};
@@ -158,8 +160,9 @@ static hd__template_value walk_primary(hd__template_run *r)
 
 /* ---------------------------------------------------------------- after a value */
 
-/* Returns one end of a slice as in Python: a negative v counts from the end, and the result is
- * clamped to 0 to n. */
+/* Returns v as the begin or end of a slice of n items. As in Python, a negative v counts from the
+ * end, and the result is clamped to 0 to n. Returns `otherwise` if v is none. Fails if v is no
+ * number. */
 static int64_t walk_end(hd__template_run *r, hd__template_value v, int64_t otherwise, int64_t n)
 {
     if (v.kind == HD__NONE_VALUE) {
@@ -173,7 +176,8 @@ static int64_t walk_end(hd__template_run *r, hd__template_value v, int64_t other
     return i < 0 ? 0 : i > n ? n : i;
 }
 
-/* Returns the number of bytes before character i. */
+/* Returns the number of bytes before character i of the text, or of the whole text if it has no
+ * character i. */
 static int64_t walk_bytes(hd__template_run *r, hd__template_value text, int64_t i)
 {
     hd__template_value c = hd__template_item_of(r, text, HD__OF(HD__TEMPLATE_INT, i));
@@ -196,7 +200,7 @@ static hd__template_value walk_sliced(hd__template_run *r, hd__template_value v,
     return (hd__template_value){v.kind, b - a, {.items = b > a ? v.items + a : NULL}};
 }
 
-/* Returns v[::-1]. */
+/* Returns v[::-1]. Fails if v is no list. */
 static hd__template_value walk_reversed(hd__template_run *r, hd__template_value v)
 {
     hd__template_table t = {0};
@@ -247,7 +251,8 @@ static hd__template_value walk_attribute(hd__template_run *r, hd__template_value
     return hd__template_live(r) ? hd__template_item_of(r, v, key) : HD__NOTHING;
 }
 
-/* Calls the macro v, or the function of this name. The current token follows the "(". */
+/* Returns the result of the macro v, or of the function of this name if v is no macro. The current
+ * token follows the "(". */
 static hd__template_value walk_call(hd__template_run *r, hd__template_value v,
                                     const hd__template_token *name)
 {
@@ -283,8 +288,8 @@ static hd__template_value walk_test(hd__template_run *r, hd__template_value v)
                                 : HD__NOTHING;
 }
 
-/* Walks over all that may follow the value v, which began with `first`, and returns the result.
- * Takes filters and tests only if `all` is true. */
+/* Walks over the attributes, subscripts and calls after the value v, whose first token is `first`.
+ * If `all` is true, also walks over filters and tests. Returns the result. */
 static hd__template_value walk_after(hd__template_run *r, hd__template_value v,
                                      const hd__template_token *first, bool all)
 {
@@ -310,7 +315,8 @@ static hd__template_value walk_after(hd__template_run *r, hd__template_value v,
 
 /* ---------------------------------------------------------------- levels */
 
-/* Returns a value with or without "-" in front. In -x | f the filter is applied to -x, not to x. */
+/* Walks over a value with or without "-" in front, and returns it. In -x | f, the filter is applied
+ * to -x, so this function leaves it to the caller. */
 static hd__template_value walk_signed(hd__template_run *r)
 {
     const hd__template_token *first = r->t;
@@ -342,7 +348,7 @@ static hd__template_value walk_not(hd__template_run *r)
 }
 
 /* If the current token is an operator of this level, goes past it, sets *sign to it and returns
- * true. For "not in", *sign is "not". */
+ * true. For "not in", *sign is "not". Otherwise returns false. */
 static bool walk_operator(hd__template_run *r, size_t level, hd__template_value *sign)
 {
     static const char *const signs[OPERATOR_LEVELS][9] = {
@@ -360,7 +366,8 @@ static bool walk_operator(hd__template_run *r, size_t level, hd__template_value 
     return true;
 }
 
-/* a + b + c is (a + b) + c. a < b < c is an error in heed. */
+/* Computes operators of a level from left to right: a + b + c is (a + b) + c. But a < b < c is an
+ * error in heed. */
 hd__template_value hd__template_expression_level(hd__template_run *r, size_t level)
 {
     const hd__template_token *first = r->t;
@@ -384,7 +391,8 @@ hd__template_value hd__template_expression_level(hd__template_run *r, size_t lev
     return v;
 }
 
-/* Returns the "if" of the expression at t, or NULL. An "if" in brackets does not count. */
+/* Returns the token "if" of the expression that begins at t, or NULL if it has none. An "if" in
+ * brackets does not count. */
 static const hd__template_token *walk_if_of(const hd__template_token *t)
 {
     static const char *const open[] = {"(", "[", "{", NULL}, *const close[] = {")", "]", "}", NULL};
@@ -399,7 +407,7 @@ static const hd__template_token *walk_if_of(const hd__template_token *t)
     return NULL;
 }
 
-/* Returns the value of "a if c else b". Computes c first. `choice` is the "if". */
+/* Walks over "a if c else b" and returns its value. Computes c first. `choice` is the "if". */
 static hd__template_value walk_choice(hd__template_run *r, const hd__template_token *choice)
 {
     const hd__template_token *begin = r->t;

@@ -53,7 +53,8 @@ struct hd__record_args;
  *     freed             t is about to be freed, and `made` or `saved` has set its HD__F_LISTED. Or
  *                       the storage of t is about to be exchanged, and `saved` follows
  *     module_freed      m is about to be freed
- *     memory_ran_out    writes the end of the message into text, which is empty
+ *     memory_ran_out    memory has run out; the listener may write the end of the error's message
+ *                       into text, which is empty
  *     shutdown          hd_shutdown has closed the root scope of its thread */
 #define HD__EVENTS(EVENT)                                                                          \
     EVENT(void, made, struct hd_tensor *t)                                                         \

@@ -26,7 +26,7 @@ HD__SIBLING bool hd__sibling_ok(const char *version);
 #define HD__SIBLING_OK() hd__sibling_ok(HD__VERSION)
 
 /* HD__CALL of speak.h calls it. If no call is set on this thread, sets hd__call (error/call.h) to a
- * lasting copy of `name`. Returns the old hd__call, which may be NULL. */
+ * copy of `name` that lasts as long as the process. Returns the old hd__call, which may be NULL. */
 HD__SIBLING const char *hd__call_enter(const char *name);
 /* For speak.h: sets hd__call to `now`, an earlier call or NULL, and returns the old hd__call. */
 HD__SIBLING const char *hd__call_exchange(const char *now);

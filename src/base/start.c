@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For each level: its name, the reasons why it may be unavailable (the CPU or the build lacks it),
- * and the values that HEED_CPU may have if this is the best level. */
+/* Has for each level its name, the reasons why it may be unavailable (the CPU or the build lacks
+ * it), and the values that HEED_CPU may have if this is the best level. */
 static const struct {
     const char *name, *cpu_lacks, *build_lacks, *expected;
 } level_texts[HD__LEVELS] = {
@@ -37,7 +37,7 @@ static const struct {
 #ifdef HDK_STEPPING
 static const char *const usual_level = "plain";
 #else
-static const char *const usual_level = NULL; /* the best one */
+static const char *const usual_level = NULL; /* the best level */
 #endif
 
 int hd__level;
@@ -47,7 +47,7 @@ _Atomic(const hd__event_table *) hd__events;
 static struct {
     pthread_once_t once;
     atomic_bool good;
-    char wrong[160]; /* the message, "" when nothing is wrong */
+    char wrong[160]; /* the error message; "" if nothing is wrong */
 } start = {.once = PTHREAD_ONCE_INIT};
 
 static struct {

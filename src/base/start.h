@@ -30,7 +30,7 @@ enum { HD__LEVEL_BUILT = HD__AVX2 };
 enum { HD__LEVEL_BUILT = HD__BASELINE };
 #endif
 
-extern int hd__level; /* valid after hd__init */
+extern int hd__level; /* the CPU level that heed uses; valid after hd__init */
 
 /* The bytes of a core's second-level cache, from which kernels choose block sizes. Results do not
  * depend on it. */
@@ -38,7 +38,7 @@ extern int64_t hd__start_second_cache;
 
 /* Returns the level that text, the value of HEED_CPU, names. If text is NULL or empty, returns the
  * best level: the lower of `cpu` and `built`. If the named level is higher than that or does not
- * exist, writes a message into `wrong`. */
+ * exist, also writes a message into `wrong`; the returned level is then not valid. */
 int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t size);
 
 #endif

@@ -10,7 +10,8 @@
 
 /* ---------------------------------------------------------------- stacking */
 
-/* Fails unless tensor k of every item has the dtype and shape of tensor k of item 0. */
+/* Returns false with an error unless tensor k of every item has the dtype and shape of tensor k of
+ * item 0. */
 static bool alike(hd_list *const *items, int64_t n, int64_t k)
 {
     const hd_tensor *x = items[0]->items[k];
@@ -28,7 +29,8 @@ static bool alike(hd_list *const *items, int64_t n, int64_t k)
     return true;
 }
 
-/* Returns the tensors with index k of all items, stacked along a new first dim. */
+/* Returns a new tensor: the tensors with index k of all items, stacked along a new first dim.
+ * Returns NULL with an error if their dtypes or shapes differ, or if memory runs out. */
 static hd_tensor *stacked(hd_list *const *items, int64_t n, int64_t k)
 {
     const hd_tensor *x = items[0]->items[k];
@@ -72,16 +74,17 @@ hd_collate_pad_options hd_collate_pad_defaults(void)
         .size = sizeof(hd_collate_pad_options), .pad_token_id = 50256, .ignore_index = -100};
 }
 
-/* A text and the tokens of it that count in the loss: those that `learnt` marks, or, if `learnt` is
- * NULL, those after the prompt. */
+/* A text, and the choice of its tokens that count in the loss. If `learnt` is NULL, these are the
+ * tokens after the prompt. Otherwise they are the tokens for which `learnt` is true. */
 typedef struct lesson {
     const hd_tensor *ids;    /* (n,) int64 */
-    const hd_tensor *learnt; /* (n,) bool, true for a token that counts; or NULL */
-    int64_t prompt;          /* the number of tokens of the prompt; 0 if `learnt` is given */
+    const hd_tensor *learnt; /* NULL, or (n,) bool: true for each token that counts */
+    int64_t prompt;          /* the number of tokens of the prompt; 0 if learnt is not NULL */
 } lesson;
 
-/* Fails unless x, the tensor with index k of an item, has the right dtype and shape. `text` is the
- * item's first tensor, and `name` is the item's name in the message. */
+/* Returns false with an error unless x, the tensor with index k of an item, has the dtype and shape
+ * that hd_collate_pad requires. `text` is the item's first tensor, and `name` is the item's name in
+ * the message. */
 static bool tensor_ok(const char *name, int64_t k, const hd_tensor *x, const hd_tensor *text)
 {
     const bool marks = k == 1 && x->dtype == HD_BOOL;
@@ -111,8 +114,9 @@ static bool lesson_of(const hd_list *item, int64_t i, lesson *t)
     hd_tensor *const *x = item->items;
     if (item->len < 1 || item->len > 2) {
         return hd_fail(HD_VALUE,
-                       "%s has %" PRId64 " tensors: expected 1 or 2, the ids of a text, then the "
-                       "length of its prompt or a bool for each token",
+                       "%s has %" PRId64
+                       " tensors: expected 1 or 2: the ids of a text, and optionally the length of "
+                       "its prompt or a bool for each token",
                        name, item->len);
     }
     for (int64_t k = 0; k < item->len; k++) {
@@ -134,9 +138,9 @@ static int64_t id_at(const hd_tensor *x, int64_t k)
     return hd__tensor_int_at(x, x->offset + k * x->strides[0]);
 }
 
-/* True if token k counts according to t->learnt. The first token after the text, an end token,
- * counts if the text's last token counts and is not itself an end token. `end` is the id of the end
- * token. */
+/* Returns true if token k counts in the loss. For a token of the text, t->learnt says this. After
+ * the text come end tokens, whose id is `end`. The first of them counts if the text's last token
+ * counts and is not itself an end token; the others never count. */
 static bool is_marked(const lesson *t, int64_t end, int64_t k)
 {
     const int64_t n = t->ids->numel;
@@ -144,8 +148,9 @@ static bool is_marked(const lesson *t, int64_t end, int64_t k)
                  : k == n && n > 0 && id_at(t->learnt, n - 1) && id_at(t->ids, n - 1) != end;
 }
 
-/* Writes a row of inputs, x, and a row of targets, y, of `width` elements each. If t->learnt is
- * NULL, only the first end token after the prompt counts. */
+/* Writes a row of inputs to x and a row of targets to y, with `width` elements each. Targets that
+ * do not count become o->ignore_index. If t->learnt is NULL, only the first end token after the
+ * prompt counts. */
 static void pad(const hd_collate_pad_options *o, const lesson *t, int64_t width, int64_t *x,
                 int64_t *y)
 {

@@ -9,34 +9,38 @@
 struct hd_dataset {
     atomic_int refs;
     atomic_bool freed; /* true if the program has called hd_dataset_free */
-    /* the dataset of which this is a part (a reference is held); NULL: this is not a part */
+    /* of a part: the whole dataset, to which the part holds a reference; NULL: not a part */
     hd_dataset *whole;
     int64_t len;
-    int64_t *order; /* order[k] is the number of item k in `whole`; NULL: this is not a part */
+    int64_t *order; /* order[k] is the number of item k in `whole`; NULL: not a part */
 
-    /* the program's function; NULL: the items are windows */
+    /* the program's function that makes item i; NULL: the items are windows */
     hd_list *(*get)(int64_t i, void *user);
     void *user;
-    void (*release)(void *user); /* may be NULL */
-    hd_tokens *tokens;           /* of windows (a reference is held); else NULL */
+    void (*release)(void *user); /* frees user; may be NULL */
+    hd_tokens *tokens;           /* the tokens of the windows, with a reference; NULL: no windows */
     int64_t max_length, stride;
 };
 
-/* Fails if s is NULL, or if the program has freed it. Public functions check s with it. */
+/* Returns false with an error if s is NULL, or if the program has freed it. Public functions check
+ * s with it. Loaders and parts may still use a dataset that the program has freed. */
 bool hd__data_dataset_given(const hd_dataset *s);
 hd_dataset *hd__data_dataset_hold(const hd_dataset *s);
-void hd__data_dataset_drop(hd_dataset *s); /* drops a reference; s may be NULL */
+void hd__data_dataset_drop(hd_dataset *s); /* drops a reference to s; s may be NULL */
 
-/* Returns a list of two tensors for the inputs and targets of n windows, both (n, max_length), or
- * both (max_length,) if ndim is 1. The elements are undefined. */
+/* Returns a list of two tensors, for the inputs and targets of n windows. Each is (n, max_length),
+ * or (max_length,) if ndim is 1; the elements are undefined. Returns NULL with an error if memory
+ * runs out. */
 hd_list *hd__data_windows_empty(const hd_dataset *s, int ndim, int64_t n);
-/* Writes input and target of an item to this row of the two tensors of b. Cannot fail. */
+/* Writes the input and the target of window `item` of s to this row of the two tensors of b. Cannot
+ * fail. */
 void hd__data_windows_fill(const hd_list *b, int64_t row, const hd_dataset *s, int64_t item);
 
-/* Returns the tensors of an item. The caller has opened a scope for them. */
+/* Returns the list of an item's tensors, in the innermost scope, which the caller has opened for
+ * them. Returns NULL with an error if the program's get fails or memory runs out. */
 hd_list *hd__data_dataset_item(const hd_dataset *s, int64_t item);
-/* Fails unless l has two tensors. `what` is the name of l in the message, as in "a batch of 3
- * tensors: expected 2, ...". */
+/* Returns false with an error unless l has two tensors. `what` is the name of l in the message, as
+ * in "a batch of 3 tensors: expected 2, ...". */
 bool hd__data_is_pair(const char *what, const hd_list *l);
 /* Sets *input and *target (NULL: not wanted) to the two tensors of l, and moves these to the
  * enclosing scope. */
@@ -57,7 +61,8 @@ hd__data_visit hd__data_visit_begin(void);
 hd_list *hd__data_visit_gave(const hd__data_visit *v, const char *who, hd_list *l);
 
 /* Returns a batch of n items: a list whose tensor k is the stack of the tensors with index k of all
- * items, along a new first dim (collate.c). */
+ * items, along a new first dim (collate.c). Returns NULL with an error if the items have different
+ * numbers, dtypes or shapes of tensors, or if memory runs out. */
 hd_list *hd__data_stack_items(hd_list *const *items, int64_t n);
 
 #endif

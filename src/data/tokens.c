@@ -68,8 +68,8 @@ static bool check_type(hd_token_type type)
            hd_fail(HD_VALUE, "type %d: expected HD_TOKEN_U16 or HD_TOKEN_U32", (int)type);
 }
 
-/* Returns ids as a contiguous tensor. Fails unless ids is int64 (n,) with values from 0 to 2^(8
- * width) - 1. */
+/* Returns ids as a contiguous tensor. Returns NULL with an error unless ids is int64 (n,) and its
+ * values are from 0 to 2^(8 width) - 1. */
 static hd_tensor *checked_ids(const hd_tensor *ids, int width)
 {
     if (!hd__tensor_arg("ids", ids)) {
@@ -105,8 +105,9 @@ void hd__data_tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *id
 
 /* ---------------------------------------------------------------- making */
 
-/* Maps the file at path, which must be regular. Fails unless its size is a multiple of t->width. An
- * empty file is valid, but not mapped. */
+/* Maps the file at path, and sets t->bytes, t->mapped and t->len. An empty file is valid, but not
+ * mapped. Returns false with an error if the file is not regular, if its size is not a multiple of
+ * t->width, or if it cannot be mapped. */
 static bool tokens_map(hd_tokens *t, const char *path)
 {
     static unsigned char none;
@@ -143,7 +144,8 @@ hd_tokens *hd_tokens_open(const char *path, hd_token_type type)
     return t;
 }
 
-/* Makes a sequence that owns a copy of ids. Fails if ids is wrong (see checked_ids). */
+/* Makes a sequence that owns a copy of ids, with `width` bytes for each id. Returns NULL with an
+ * error if checked_ids does, or if memory runs out. */
 static hd_tokens *tokens_of(int width, const hd_tensor *ids)
 {
     HD__SCOPE_OR(NULL);

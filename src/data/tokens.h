@@ -12,18 +12,19 @@ struct hd_tokens {
     int width;         /* the number of bytes of one id */
     int64_t len;
     unsigned char *bytes;
-    /* the sequence that owns the bytes (a reference is held); NULL: this one owns them */
+    /* of a part: the sequence that owns the bytes, to which the part holds a reference; NULL: this
+     * sequence owns its bytes */
     hd_tokens *owner;
     bool allocated; /* true if this sequence owns bytes from hd_alloc */
     size_t mapped;  /* the size of the mapping that this sequence owns; 0: none */
 };
 
-/* Fails if t is NULL, or if the program has freed it. Public functions check t with it. Datasets
- * may still use tokens that the program has freed. */
+/* Returns false with an error if t is NULL, or if the program has freed it. Public functions check
+ * t with it. Datasets may still use tokens that the program has freed. */
 bool hd__data_tokens_given(const hd_tokens *t);
 hd_tokens *hd__data_tokens_hold(const hd_tokens *t);
-void hd__data_tokens_drop(hd_tokens *t); /* drops a reference; t may be NULL */
-/* Copies the n ids from position `at` on to ids[]. The caller has checked that they exist. */
+void hd__data_tokens_drop(hd_tokens *t); /* drops a reference to t; t may be NULL */
+/* Copies n ids of t, from position `at` on, to ids[]. The caller has checked that t has them. */
 void hd__data_tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *ids);
 
 #endif

@@ -34,7 +34,7 @@ extern pthread_mutex_t hd__diagnose_lock;
 /* The data that tracing and profiling keep for one thread. It is not thread-local, because a
  * library that the program loads late can have only few thread-local variables. */
 typedef struct hd__trace_hearing {
-    int thread;          /* its number in lines, from 1 on; 0: it has written no line */
+    int thread;          /* the thread's number in lines, counted from 1; 0 before its first line */
     int depth;           /* the number of forwards and backwards that run, to indent lines */
     const char *walking; /* hd__call of the backward whose node runs now, or NULL */
     int spans;           /* the number of open spans (hd__profile_end) */
@@ -43,11 +43,12 @@ typedef struct hd__trace_hearing {
     int64_t seen;
     const char *call;  /* the call whose op has begun, or NULL */
     int64_t began;     /* when the op or the outermost span began */
-    uint64_t failures; /* hd_error_count at that time */
-    int64_t flop;      /* floating-point operations since then */
+    uint64_t failures; /* hd_error_count when the op or the span began */
+    int64_t flop;      /* floating-point operations since the op or the span began */
 } hd__trace_hearing;
 
-HD__RARE hd__trace_hearing *hd__trace_heard(void); /* the calling thread's; never NULL */
+/* Returns the calling thread's data; never NULL. */
+HD__RARE hd__trace_hearing *hd__trace_heard(void);
 
 /* A line of HEED_TRACE. It ends in "..." if it is too long. */
 enum { HD__LINE_MOST = 1000 };
@@ -61,7 +62,7 @@ HD__RARE void hd__trace_line_add(hd__trace_line *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 HD__RARE void hd__trace_line_tensors(hd__trace_line *l, int64_t n,
                                      hd_tensor *const *x); /* adds shapes: " (2, 3) None" */
-/* Adds " in MODULE" unless module is NULL, and writes the line. */
+/* Adds " in MODULE" unless module is NULL, and writes the line to stderr. */
 HD__RARE void hd__trace_line_end(hd__trace_line *l, const char *module);
 
 /* Writes the line of the event forward_begins, for a module of this type. */
@@ -77,7 +78,8 @@ typedef struct hd__diagnose_profiled {
     /* texts that last as long as the process; name is "" for a forward, module is NULL outside
      * one */
     const char *name, *module;
-    int64_t calls, time, backward; /* nanoseconds; `backward` is the part of `time` in backward */
+    /* `time` in nanoseconds; `backward` is the part of it that backward took */
+    int64_t calls, time, backward;
     int64_t bytes, flop;
 } hd__diagnose_profiled;
 

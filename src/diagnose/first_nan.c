@@ -1,17 +1,17 @@
 /* first_nan.c - in debug mode, warns of the first NaN or infinity. Even without debug mode, warns
  * of a loss that is not finite.
  *
- * A NaN is "first" if no input of the call has one; an infinity, if all inputs are finite. So a
- * softmax over a mask with -inf gives no warning, but the NaN of a row that is masked completely
- * does. */
+ * A NaN is "first" if no input of the call has one. An infinity is "first" if all inputs of the
+ * call are finite. So a softmax over a mask with -inf gives no warning, but the NaN of a row that
+ * is masked completely does. */
 #include <math.h>
 
 #include "autograd/node.h"
 #include "diagnose/diagnose_internal.h"
 #include "tensor/shape.h"
 
-/* How many backward functions of ops run on this thread now. Calls inside them give no warning; the
- * warning about their gradients names the op. */
+/* The number of backward functions of ops that run on this thread now. Calls inside them give no
+ * warning; the warning about their gradients names the op. */
 static HD__TLS int in_backward;
 
 /* ---------------------------------------------------------------- results */
@@ -59,7 +59,7 @@ void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys, const h
         return;
     }
     for (int k = 0; k < n_out; k++) {
-        if (hd__diagnose_not_finite(ys[k])) { /* the inputs matter only then */
+        if (hd__diagnose_not_finite(ys[k])) { /* a finite result needs no look at the inputs */
             hd__hear_overwritten(hd__hear_overwrite_begins(a->n_in, a->in), ys[k]);
         }
     }
@@ -99,7 +99,8 @@ unsigned int hd__hear_gradients_begin(const hd__node *n, hd_tensor *const *dy)
 {
     unsigned int before = 0;
     for (int k = 0; k < n->n_out && hd__error_warns(); k++) {
-        before |= dy[k] ? hd__diagnose_not_finite(dy[k]) : 0; /* backward may overwrite dy[k] */
+        /* before the backward, which may overwrite dy[k] */
+        before |= dy[k] ? hd__diagnose_not_finite(dy[k]) : 0;
     }
     in_backward++;
     return before;

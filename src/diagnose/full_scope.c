@@ -7,17 +7,17 @@
 #include "diagnose/diagnose_internal.h"
 #include "tensor/shape.h"
 
-/* MUCH: with fewer live bytes, a scope gets no warning for its bytes. MANY_GRAPHS: with fewer
- * losses, a program's own scope gets no warning, because the loop may add up the gradients of the
- * parts of one batch. */
+/* MUCH: while fewer bytes are live, no scope gets a warning because of its bytes. MANY_GRAPHS: a
+ * scope other than the root scope gets a warning only after this many backwards, because its loop
+ * may add up the gradients of several parts of a batch. The root scope gets it after 3. */
 enum { MUCH = 1 << 30, MANY_GRAPHS = 32 };
 
 /* Counts of a scope's tensors that were made in the rounds between the first and the last loss. The
  * warning ignores the largest round, which may have made tensors that the program wants to keep. */
 typedef struct rounds {
-    int64_t graphs; /* losses of one function whose backward has ended */
+    int64_t graphs; /* the number of losses of one function whose backward has ended */
     int64_t bytes, tensors;
-    int64_t most_bytes, most_tensors; /* of the largest round */
+    int64_t most_bytes, most_tensors; /* the most bytes and tensors of one round */
     const hd_tensor *largest;
 } rounds;
 
@@ -28,7 +28,8 @@ static bool is_loss(const hd_tensor *t, const char *made_by)
     return n && n->ended == HD__ENDED_LOSS && t->made_by == made_by;
 }
 
-/* Goes from the newest tensor, s->first, to the oldest one. */
+/* Returns the counts of s; a round ends at each loss that made_by made. Goes from the newest
+ * tensor, s->first, to the oldest one. */
 static rounds rounds_in(const hd_scope *s, const char *made_by)
 {
     rounds all = {0}, one = {0};

@@ -21,7 +21,7 @@ typedef struct maker {
     const hd__tensor_storage *storage;
     const char *made_by, *made_in; /* made_in: NULL outside a forward */
     int64_t scope;                 /* the scope's number; 0 for the root scope, or if unused */
-    int64_t order;                 /* among the rows of one storage, the lowest counts its bytes */
+    int64_t order; /* of the rows of one storage, the one with the lowest order counts the bytes */
     int64_t count, bytes;
 } maker;
 
@@ -187,7 +187,7 @@ int64_t hd_tensor_report(void)
     return all;
 }
 
-/* Reports the live tensors, unless their number is 0 or that of the last report. */
+/* Warns of the live tensors. Does nothing if there are none, or as many as at the last call. */
 void hd__live_tell(void)
 {
     static atomic_llong told;
@@ -222,7 +222,7 @@ const char *hd__live_scope_name(const hd_scope *s, char *text, size_t size)
     return text;
 }
 
-/* Writes a line about the scope and its n rows. */
+/* Adds to t a line about the scope s, and a line for each of its n rows. */
 static void write_scope(hd__text *t, const hd_scope *s, const maker *rows, int64_t n)
 {
     char name[400];
@@ -312,7 +312,7 @@ static makers makers_in(const hd_scope *s)
     return found;
 }
 
-enum { WORTH_A_NOTE = 1 << 20 }; /* bytes */
+enum { WORTH_A_NOTE = 1 << 20 }; /* the fewest bytes for which a scope is named */
 
 /* Writes into text which scope holds the most bytes, and which function made most of them. */
 void hd__hear_memory_ran_out(char text[HD__NOTE])

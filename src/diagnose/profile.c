@@ -22,11 +22,11 @@ enum { PLACES = 8192, TRIES = 64 };
 
 typedef hd__diagnose_profiled row;
 
-/* Protected by hd__diagnose_lock. */
+/* The counts of all threads, protected by hd__diagnose_lock. */
 static struct {
     row *rows; /* PLACES for each table; unused rows have no name; NULL if not allocated */
     row rest[TABLES];
-    int64_t whole; /* the time of all threads */
+    int64_t whole; /* the nanoseconds of all threads */
 } profile;
 
 static bool profiling(void)
@@ -60,7 +60,8 @@ static void add_up(row *r, const row *more)
     r->flop += more->flop;
 }
 
-/* Adds the calling thread's time since the last call to `whole`. */
+/* Adds to profile.whole the time since the calling thread, whose data is `mine`, called see() last.
+ * The thread's first call adds nothing. */
 static void see(hd__trace_hearing *mine)
 {
     int64_t now = hd__sys_nanoseconds();
@@ -111,7 +112,7 @@ void hd__profile_end(bool span, const hd__diagnose_profiled *e)
     HD__LOCKED(hd__diagnose_lock);
     if (*r.name) {
         add_up(row_of(BY_OP, r.name), &r);
-        r.calls = 0; /* the calls of a module are its forwards */
+        r.calls = 0; /* only a forward counts as a call of the module */
     }
     add_up(row_of(BY_MODULE, r.module ? r.module : "outside of modules"), &r);
     see(mine);
@@ -196,7 +197,8 @@ HD__RARE bool hd_profile(FILE *f)
     }
     row *ops = rows + PLACES + 1;
     void *locale = hd__sys_locale_enter();
-    pthread_mutex_lock(&hd__diagnose_lock); /* not held while writing, which may call a handler */
+    /* The lock ends before the report is written, because writing may call a handler. */
+    pthread_mutex_lock(&hd__diagnose_lock);
     see(hd__trace_heard());
     int64_t n_modules = collect_rows(rows, BY_MODULE), n_ops = collect_rows(ops, BY_OP),
             whole = profile.whole;

@@ -10,13 +10,14 @@
 #include "diagnose/diagnose_internal.h"
 #include "optim/optim.h"
 
-/* The number of steps in vain, one after another, that give a warning. A few are no mistake: a
- * program may zero the gradients of a NaN loss before the step. */
+/* A warning comes after this many steps in a row that found no gradient. A few such steps are no
+ * mistake: a program may zero the gradients of a NaN loss before the step. */
 enum { IN_VAIN = 10 };
 
 /* What a step found in all parameters of its optimizer. */
 typedef struct finding {
-    /* used: the gradients that the last step used and backward has added to since. */
+    /* grads: the number of gradients. used: the number of those that the last step used and that
+     * backward has added to since. */
     int64_t grads, used;
     /* wanted: a parameter requires grad. written: a backward has written a .grad since the last
      * step. stepped: an earlier step found a gradient. */
@@ -56,8 +57,9 @@ static finding look_at_grads(const hd_optim *o)
     return f;
 }
 
-/* Adds 1 to *steps if the step was in vain; otherwise sets *steps to 0. Returns true if *steps has
- * just reached IN_VAIN. It then keeps this value, so that the warning comes only once. */
+/* Adds 1 to *steps if the step was in vain (it found no gradient); otherwise sets *steps to 0.
+ * Returns true if *steps has just reached IN_VAIN. It then keeps this value, so that the warning
+ * comes only once. */
 static bool is_told_now(int *steps, bool vain)
 {
     if (*steps == IN_VAIN) {

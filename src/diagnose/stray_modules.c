@@ -1,5 +1,5 @@
-/* stray_modules.c - debug mode: warns of a module that another module's forward runs, but that is
- * neither registered nor freed.
+/* stray_modules.c - in debug mode, warns of a module that another module's forward runs, but that
+ * is neither registered nor freed.
  *
  * A forward may run a trained module without a parent on purpose: a discriminator with an optimizer
  * of its own, or a net whose features are compared. Such a program frees this module. So the
@@ -10,7 +10,8 @@
 #include "diagnose/diagnose_internal.h"
 #include "nn/names.h"
 
-/* The modules that ran in this way and are not freed. hd__diagnose_lock protects the list. */
+/* The modules that ran in another module's forward without a parent, and are not freed.
+ * hd__diagnose_lock protects the list. */
 static hd_module *strays;
 
 /* True if m or one of its descendants has a parameter that requires grad. */

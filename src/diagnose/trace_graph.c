@@ -1,5 +1,5 @@
-/* trace_graph.c - HEED_TRACE and HEED_PROFILE for the graph: each op when its result is ready, and
- * each node when backward reaches it. */
+/* trace_graph.c - writes the lines of HEED_TRACE, and counts the time of HEED_PROFILE, for each op
+ * when its result is ready, and for each node of the graph when backward reaches it. */
 #include "autograd/node.h"
 #include "autograd/record.h"
 #include "base/error/lasting.h"
@@ -26,7 +26,8 @@ static void trace_op(const char *name, int n_out, hd_tensor *const *ys, int64_t 
     hd__trace_line_end(&l, hd__debug_module);
 }
 
-/* Counts and traces an op, or a span, that has ended; see trace_op and hd__profile_end. */
+/* Counts an op that has ended, or a span if `span` (hd__profile_end), and writes its line
+ * (trace_op). Ignores an op that a node's backward has called. */
 static void tell_op(bool span, const char *name, int n_out, hd_tensor *const *ys, int64_t n_in,
                     hd_tensor *const *in)
 {

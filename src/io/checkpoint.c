@@ -18,8 +18,8 @@ static const char version_name[] = "heed.version", level_name[] = "heed.cpu_leve
 
 /* ---------------------------------------------------------------- state as tensors and strings */
 
-/* Sets the entry `name` to kind followed by s. It does not use a fixed buffer, because s may be
- * long. */
+/* Sets the entry `name` of `to` to a text: `kind` followed by s. s may be of any length. Returns
+ * false with an error if memory runs out. */
 static bool encode_text(hd_dict *to, const char *name, const char *kind, const char *s)
 {
     HD__SCOPE_OR(false);
@@ -72,7 +72,8 @@ hd_dict *hd__checkpoint_encode(const hd_dict *state)
     return encoded;
 }
 
-/* True if all of s is an integer in base 10, perhaps with a minus sign, or in base 16. */
+/* Returns true if s is nothing but an integer in this base: 10, where a minus sign may come first,
+ * or 16. */
 static bool digits_only(const char *s, int base)
 {
     s += base == 10 && *s == '-';
@@ -132,15 +133,16 @@ bool hd__checkpoint_fill(const char *hidden, const hd_dict *model, const hd_dict
 
 typedef struct checkpoint_file {
     const char *name;
-    hd_dict **to; /* gets the file's dictionary; NULL: not wanted */
-    int fd;       /* -1: not open */
-    int cause;    /* the errno of opening it, if that failed */
+    hd_dict **to; /* gets the file's dictionary; NULL: the caller does not want it */
+    int fd;       /* the open file; -1: it is not open */
+    int cause;    /* if fd is -1: the errno that says why */
 } checkpoint_file;
 
 enum { MODEL_FILE, STATE_FILE, ALL_FILES };
 
 /* Opens the directory dir, and both files through it, so the files belong to the same checkpoint
- * even if another process replaces dir meanwhile. Returns the open directory, or -1 on failure. */
+ * even if another process replaces dir meanwhile. Sets fd and cause of both files; sets no error.
+ * Returns the open directory, which the caller closes, or -1 if it cannot be opened. */
 static int files_open_once(const char *dir, checkpoint_file *f)
 {
     int fd = hd__sys_open_directory(dir, true), cause = errno;
@@ -159,8 +161,9 @@ static void files_close(checkpoint_file *f)
     }
 }
 
-/* Opens both files of dir. If a file is missing because another process has replaced dir meanwhile,
- * opens the files of the new checkpoint. */
+/* Opens both files of dir, and sets fd and cause of each. If a file is missing because another
+ * process has replaced dir meanwhile, opens the files of the new checkpoint. Sets no error:
+ * load_from makes one from `cause`. */
 static void files_open(const char *dir, checkpoint_file *f)
 {
     for (;;) {

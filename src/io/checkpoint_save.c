@@ -27,7 +27,8 @@ static bool check_model(const hd_dict *model)
     return true;
 }
 
-/* Fails if dir ends in "." or "..", which cannot be exchanged with another directory. */
+/* Returns false with an error if dir ends in "." or "..", because such a path cannot be exchanged
+ * with another directory. */
 static bool has_own_name(const char *dir)
 {
     const char *last = hd__file_last_part(dir);
@@ -41,8 +42,9 @@ static bool has_own_name(const char *dir)
 
 /* ---------------------------------------------------------------- modes */
 
-/* Sets the permissions of `name` in the new directory. Returns 0 or an errno. Returns 0, too, if
- * the file system has no permissions, or if `name` is missing, which a later step reports. */
+/* Sets the permissions of `name` in the new directory to `mode`. Returns 0, or an errno if this
+ * fails. Also returns 0 if the file system has no permissions, or if `name` does not exist, which a
+ * later step reports. */
 static int set_mode(const hd__folder *f, const char *name, unsigned mode)
 {
     bool ok = hd__sys_chmod(f->lock, name, mode) == 0;
@@ -51,7 +53,8 @@ static int set_mode(const hd__folder *f, const char *name, unsigned mode)
 }
 
 /* Denies other users access to the new directory while it is filled, because the old one may be
- * private. Saves its permissions for give_name. */
+ * private. Stores the permissions that it had in saving.mode, for give_name. Returns false with an
+ * error if this fails. */
 static bool hide(hd__folder *f)
 {
     hd__sys_info info;
@@ -63,8 +66,8 @@ static bool hide(hd__folder *f)
     return true;
 }
 
-/* Copies the permissions of the old directory and its two files to the new ones. Returns 0 or an
- * errno. */
+/* Copies the permissions of the old directory and its two files to the new ones. Returns 0, or an
+ * errno if this fails: ENOENT if another process has moved the old directory. */
 static int copy_modes(const hd__folder *f)
 {
     static const char *const names[] = {HD__MODEL_FILE, HD__STATE_FILE, "."};
@@ -92,9 +95,9 @@ static bool exchange_fail(const char *dir, int cause)
                    HD__CUT(dir));
 }
 
-/* Renames the new directory to f->path, which does not exist. Returns false with *cause 0 if
- * another process has made a directory at f->path meanwhile. On any other failure, sets an error
- * and *cause to its errno, and returns false. */
+/* Renames the new directory to f->path, which did not exist a moment ago. If another process has
+ * made a directory there meanwhile, sets *cause to 0 and returns false, without an error. On any
+ * other failure, sets *cause to the errno and returns false with an error. */
 static bool give_name(const hd__folder *f, int *cause)
 {
     *cause = set_mode(f, ".", ((saving *)f->user)->mode);
@@ -108,8 +111,9 @@ static bool give_name(const hd__folder *f, int *cause)
     return *cause != 0 && hd__file_fail(f->path, "rename the new directory to it", *cause);
 }
 
-/* Moves the new directory to f->path. If f->path exists, exchanges the two directories. Tries again
- * if another process makes or removes f->path meanwhile. */
+/* Moves the new directory to f->path. If f->path exists, exchanges the two directories, and f->old
+ * becomes true. Tries again if another process makes or removes f->path meanwhile. Returns false
+ * with an error if the directory cannot be moved. */
 static bool publish(hd__folder *f)
 {
     for (;;) {

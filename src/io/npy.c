@@ -29,7 +29,7 @@ typedef struct header {
 
 /* ---------------------------------------------------------------- the header's text */
 
-/* Skips white space. Returns the next byte, or 0 at the end of the header. */
+/* Moves h->at past white space. Returns the byte there, or 0 at the end of the header. */
 static char peek(header *h)
 {
     while (h->at < h->n && (h->text[h->at] == ' ' || h->text[h->at] == '\n')) {
@@ -55,8 +55,8 @@ static bool need(header *h, char c)
     return npy_take(h, c) || expected(h, (char[]){'\'', c, '\'', '\0'});
 }
 
-/* Reads a text in quotes, which has no escapes, into `text`. Cuts off what does not fit into size
- * bytes. */
+/* Reads a text in quotes into `text`, which has `size` bytes. A longer text is cut. Returns false
+ * with an error if there is no such text, or if it has a control character or an escape. */
 static bool quoted(header *h, char *text, size_t size)
 {
     char quote = peek(h);
@@ -137,7 +137,8 @@ static bool parse_order(header *h)
     return expected(h, "True or False");
 }
 
-/* Reads the tuple of sizes. In Python a tuple of one element has a comma: (3,). */
+/* Reads the tuple of sizes into h->ndim and h->sizes. In Python a tuple of one element has a comma:
+ * (3,). Returns false with an error if there is no such tuple, or if it has too many sizes. */
 static bool npy_parse_shape(header *h)
 {
     if (!need(h, '(')) {
@@ -215,7 +216,8 @@ static bool npy_parse(header *h)
 
 /* ---------------------------------------------------------------- the whole */
 
-/* Reads and parses the header, and sets h->data to the offset of the data. */
+/* Reads and parses the header, and sets h->data to the offset of the data. Returns false with an
+ * error if the file is not a valid .npy file. */
 static bool read_header(header *h)
 {
     unsigned char start[MAGIC_BYTES + 4];
@@ -277,7 +279,8 @@ static hd_tensor *read_array(const header *h)
         strides[i] = step;
         step *= h->sizes[i];
     }
-    hd_tensor *y = hd__tensor_alias(x, h->ndim, h->sizes, strides, 0); /* x in Fortran order */
+    /* x has the elements in the order of the file; y is a view of them in the order of the array */
+    hd_tensor *y = hd__tensor_alias(x, h->ndim, h->sizes, strides, 0);
     return y ? hd__tensor_contiguous(y) : NULL;
 }
 

@@ -32,8 +32,8 @@ static void mapping_drop(void *unused, void *user)
     }
 }
 
-/* Maps the file. The mapping is private: writing to a tensor changes pages of the process, not the
- * file. */
+/* Maps the file and sets f->mapping. The mapping is private: writing to a tensor changes pages of
+ * the process, not the file. Returns false with an error if the file cannot be mapped. */
 static bool map_file(hd_safetensors *f)
 {
     hd__io_mapping *m = hd_alloc(sizeof *m);
@@ -52,7 +52,8 @@ static bool map_file(hd_safetensors *f)
     return true;
 }
 
-/* Fails if the file no longer has the size with which its header was checked. */
+/* Returns false with an error if the file no longer has the size that it had when its header was
+ * checked. */
 static bool same_size(const hd_safetensors *f)
 {
     hd__sys_info info;
@@ -72,7 +73,8 @@ hd_safetensors_options hd_safetensors_defaults(void)
     return (hd_safetensors_options){.size = sizeof(hd_safetensors_options)};
 }
 
-/* Makes an hd_safetensors for path, without opening the file. o NULL: the defaults. */
+/* Makes an hd_safetensors for path, without opening the file. o NULL: the defaults. Returns NULL
+ * with an error if memory runs out. */
 static hd_safetensors *file_new(const char *path, const hd_safetensors_options *o)
 {
     hd_safetensors *f = hd__object_new(HD__SAFETENSORS, sizeof *f);
@@ -225,8 +227,8 @@ const hd_dict *hd_safetensors_metadata(const hd_safetensors *f)
 
 /* ---------------------------------------------------------------- reading */
 
-/* Returns the entry's bytes in the mapping, or NULL if the file is not mapped or a tensor cannot
- * use the bytes in place. */
+/* Returns the entry's bytes in the mapping. Returns NULL, without an error, if the file is not
+ * mapped, or if the bytes need a conversion or are not aligned. */
 static void *bytes_in_place(const hd__io_entry *e)
 {
     const hd_safetensors *f = e->file;
@@ -293,8 +295,9 @@ static bool read_entries_into(const hd_safetensors *f, hd_dict *d)
     return true;
 }
 
-/* Loads all tensors and metadata of f, and closes f. Returns NULL on failure, and if f is NULL,
- * because the file could not be opened. */
+/* Loads all tensors and metadata of f into a new dictionary, which the caller frees, and closes f.
+ * Returns NULL with an error if this fails, or if f is NULL because the file could not be
+ * opened. */
 static hd_dict *load_and_close(hd_safetensors *f)
 {
     hd_dict *d = f ? hd_dict_new() : NULL;

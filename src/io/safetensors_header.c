@@ -111,7 +111,8 @@ static bool parse_dtype(hd__safetensors_parser *p, hd__io_entry *e)
                    HD__CUT(p->f->path), HD__CUT(e->name), HD__CUT(p->text.s));
 }
 
-/* Reads an array of at most `most` integers, none of which is negative. */
+/* Reads an array of at most `most` integers, none of which is negative, into values[], and sets *n
+ * to their number. Returns false with an error if the next value is not such an array. */
 static bool parse_integers(hd__safetensors_parser *p, const hd__io_entry *e, const char *field,
                            int most, int64_t *values, int *n)
 {
@@ -210,7 +211,7 @@ static bool parse_fields(hd__safetensors_parser *p, hd__io_entry *e)
     return at_end(p);
 }
 
-/* Fails unless the offsets span as many bytes as shape and dtype need. */
+/* Returns false with an error unless the offsets span as many bytes as shape and dtype need. */
 static bool check_offsets(hd__safetensors_parser *p, const hd__io_entry *e)
 {
     int64_t wanted = hd__io_element_bytes(e->type, e->ndim, e->sizes);
@@ -250,8 +251,9 @@ static int by_offsets(const void *a, const void *b)
     return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Fails unless each entry begins where the one before it ends, and the file ends where the last one
- * ends. `order` lists the entries in the order of their data. */
+/* Checks that each entry begins where the one before it ends, and that the last one ends where the
+ * data ends, after `available` bytes. Otherwise returns false with an error. `order` lists the
+ * entries in the order of their data. */
 static bool check_cover(hd__safetensors_parser *p, hd__io_entry *const *order, int64_t available)
 {
     const char *before = "";
@@ -326,8 +328,8 @@ static const char *hint_of(const unsigned char *start)
                     : "";
 }
 
-/* Reads the header's length into *n. Fails if the header would be longer than the file, or than the
- * limit of Python's safetensors. */
+/* Reads the header's length into *n. Returns false with an error if the header would be longer than
+ * the file, or longer than the limit of Python's safetensors. */
 static bool read_length(hd_safetensors *f, size_t *n)
 {
     unsigned char bytes[LENGTH_BYTES];

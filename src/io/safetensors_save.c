@@ -54,8 +54,9 @@ static int by_type_and_name(const void *a, const void *b)
     return ranks ? ranks : strcmp(x->name, y->name);
 }
 
-/* Returns the tensors of d in the order of the file, and sets *n to their number. The caller frees
- * the array with hd_free. Returns NULL on error. */
+/* Returns an array of the tensors of d, in the order of the file, and sets *n to their number. The
+ * caller frees the array with hd_free. Returns NULL with an error if d has an entry that cannot be
+ * saved, or if memory runs out. */
 static item *tensors_of(const hd_dict *d, int64_t *n)
 {
     int64_t len = hd_dict_len(d);

@@ -7,9 +7,10 @@
 #include <inttypes.h>
 
 struct hd_kv_cache {
-    const hd_module *attention; /* the only module that may use it, not retained; NULL: any may */
-    hd_tensor *keys, *values;   /* (batch, heads, length, head_dim), retained */
-    int64_t len;                /* the number of tokens in the cache */
+    /* the only module that may use the cache, not retained; NULL: any may */
+    const hd_module *attention;
+    hd_tensor *keys, *values; /* (batch, heads, length, head_dim), retained */
+    int64_t len;              /* the number of tokens in the cache */
 };
 
 /* ---------------------------------------------------------------- the cache */
@@ -102,7 +103,7 @@ static bool cache_fits(const hd_kv_cache *c, const hd_tensor *keys, const hd_ten
                     " in all, the cache's length",
                     HD__DIMS(keys), c->len, room[2])) &&
            ((hd_dtype_of(keys) == d && hd_dtype_of(values) == d) ||
-            hd_fail(HD_DTYPE, "keys of %s, values of %s: expected %s, as in c",
+            hd_fail(HD_DTYPE, "keys of dtype %s, values of dtype %s: expected dtype %s, as in c",
                     hd_dtype_name(hd_dtype_of(keys)), hd_dtype_name(hd_dtype_of(values)),
                     hd_dtype_name(d)));
 }

@@ -1,5 +1,5 @@
 /* attention_causal.c - CausalAttention, MultiHeadAttentionWrapper and MultiHeadAttention, line for
- * line as in the notebooks: a mask prevents each token from attending to later ones. */
+ * line as in the notebooks (README.md): a mask prevents each token from attending to later ones. */
 #include "nn/attention_causal.h"
 #include "nn/layers.h"
 #include "nn/module_args.h"
@@ -16,7 +16,8 @@ static hd_tensor *causal_attention_forward(hd_module *self, hd_tensor *x)
 static const hd_module_type causal_attention_type = HD_MODULE_TYPE(
     hd__nn_attention, "CausalAttention", causal_attention_forward, hd__nn_attention_free);
 
-/* Returns a CausalAttention whose values are drawn later. */
+/* Returns a CausalAttention with undefined values, which are drawn later (module.h); NULL on
+ * error. */
 static hd_module *causal_attention_blank(int64_t d_in, int64_t d_out, int64_t context_length,
                                          double dropout, bool qkv_bias)
 {
@@ -101,8 +102,8 @@ hd_tensor *hd__nn_attend(hd__nn_multi_head_attention *m, hd__nn_projected p, int
 {
     hd_tensor *context_vec = hd__nn_masked_attention(&m->base, p, first);
     int64_t b = hd_size(p.queries, 0), num_tokens = hd_size(p.queries, 2);
-    context_vec =
-        hd_contiguous(hd_transpose(context_vec, 1, 2)); /* no copy after fused attention */
+    /* After fused attention, hd_contiguous copies nothing. */
+    context_vec = hd_contiguous(hd_transpose(context_vec, 1, 2));
     context_vec = hd_view(context_vec, b, num_tokens, m->d_out);
     return hd_forward(m->out_proj, context_vec);
 }

@@ -49,7 +49,8 @@ static hd_tensor *add_shortcut(const transformer_block *m, hd_tensor *x, hd_tens
     return hd_add(hd_forward(m->drop_shortcut, y), x);
 }
 
-/* Runs the block on x. If c is not NULL, m->att attends also to the tokens in the cache c. */
+/* Returns the block's result for x. If c is not NULL, m->att attends also to the tokens in the
+ * cache c. */
 static hd_tensor *block_run(const transformer_block *m, hd_tensor *x, hd_kv_cache *c)
 {
     hd_tensor *y = hd_forward(m->norm1, x);
@@ -89,7 +90,7 @@ hd_module *hd_transformer_block_new(hd_module *att, hd_module *ff, hd_module *no
     bool ok = true;
     for (int i = 0; i < 4; i++) {
         if (!hd__object(names[i], parts[i])) {
-            parts[i] = NULL; /* what was freed already is not freed again */
+            parts[i] = NULL; /* so that free_all does not free it again */
             ok = false;
         }
     }

@@ -24,7 +24,7 @@ typedef struct frame {
     uint64_t failures; /* the outer frame's failures before this one began */
     enum how how;
     const char *name; /* hd__debug_module before this frame: the outer module's path */
-    hd__draws draws;  /* it is large, so frames are not copied */
+    hd__draws draws;  /* the random draws of the forward; it is large, so frames are not copied */
 } frame;
 
 static HD__TLS frame *top;
@@ -64,7 +64,7 @@ HD__RARE static const char *path_of(const hd_module *m)
     return hd__lasting_text(text + at);
 }
 
-/* Returns the name of the first registered field of m that is NULL, or NULL if there is none. */
+/* Returns the name of m's first registered field that is NULL, or NULL if no field is. */
 static const char *empty_field(const hd_module *m)
 {
     for (int64_t i = 0; i < m->priv->n; i++) {
@@ -76,9 +76,9 @@ static const char *empty_field(const hd_module *m)
     return NULL;
 }
 
-/* Writes the end of the error about a NULL argument, which is most likely a field of the running
- * module. Names a registered field that is NULL. If there is none, lists the registered fields,
- * because the user may have forgotten to register the one that is NULL. */
+/* Writes into text the end of the error about a NULL argument, which is most likely a field of the
+ * running module. Names a registered field that is NULL. If there is none, lists the registered
+ * fields, because the user may have forgotten to register the one that is NULL. */
 static void note_of_null(char text[HD__NOTE])
 {
     const hd_module *m = top ? top->m : NULL;
@@ -150,7 +150,8 @@ static uint64_t failures_since(const frame *f)
     return failures;
 }
 
-/* Ends the top frame and its scope. Moves y to the outer scope. y is NULL if the forward failed. */
+/* Ends the top frame and its scope, and moves y, the result of the forward, to the outer scope. If
+ * y is NULL, the forward has failed, and its random draws are taken back. */
 static void leave_top(hd_tensor *y)
 {
     frame *left = top;
@@ -170,8 +171,8 @@ static void leave_top(hd_tensor *y)
 }
 
 /* Checks that the scopes of f and of the frames above it are open, and no others above them.
- * Otherwise returns false with an error that names f's module, because it has closed one of them or
- * left another one open. */
+ * Otherwise returns false with an error that names f's module, whose forward has closed one of them
+ * or left another one open. */
 static bool scopes_ok(frame *f)
 {
     bool innermost = hd__scope_top == f->scope && hd__scope_serial(hd__scope_top) == f->serial;
@@ -179,7 +180,8 @@ static bool scopes_ok(frame *f)
         int above = hd__scopes_above(f->scope, f->serial);
         for (frame *each = top; each != f && above >= 0; each = each->outer) {
             each->how = ENDED;
-            hd__debug_module = each->name; /* after the loop it names f, for the error */
+            /* After the loop, hd__debug_module names f, for the error. */
+            hd__debug_module = each->name;
             above = hd__scopes_above(each->scope, each->serial) < 0 ? -1 : above - 1;
         }
         if (above != 0) {
@@ -190,7 +192,8 @@ static bool scopes_ok(frame *f)
     return true;
 }
 
-/* Fails because a forward without a failed call returned y, which is NULL, HD_NONE or freed. */
+/* Fails because a forward returned y, which is NULL, HD_NONE or freed, although no call inside it
+ * failed. Returns false. */
 static bool refuse_result(frame *f, const hd_tensor *y)
 {
     const char *type = f->m->type->name;
@@ -208,7 +211,7 @@ static bool refuse_result(frame *f, const hd_tensor *y)
     return hd__tensor_given(name, y, false);
 }
 
-/* Ends f and the frames above it. Returns y, or NULL if any call inside failed. */
+/* Ends f and the frames above it. Returns y, or NULL with an error if any call inside failed. */
 static hd_tensor *forward_finish(frame *f, hd_tensor *y)
 {
     frame *outer = f->outer;
@@ -220,7 +223,7 @@ static hd_tensor *forward_finish(frame *f, hd_tensor *y)
     }
     failures += !failures && !gave;
     hd__error_uncleared_swap(before + failures);
-    if (failures && hd_error_code() == HD_OK) { /* the result NULL needs an error */
+    if (failures && hd_error_code() == HD_OK) { /* hd_forward may return NULL only with an error */
         hd_fail(HD_STATE, "a call inside %s failed, and its error was cleared", m->type->name);
     }
     return failures ? NULL : y;

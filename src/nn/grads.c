@@ -37,7 +37,8 @@ bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *prefix)
 
 /* ---------------------------------------------------------------- reading */
 
-/* Returns a contiguous copy of p's gradient in d; HD_NONE if d has none, and NULL on error. */
+/* Returns a contiguous copy of the gradient that d has for p; HD_NONE if d has none, and NULL on
+ * error. */
 static hd_tensor *read_one(const hd_module *m, const hd_dict *d, const char *key,
                            const hd_tensor *p)
 {

@@ -60,8 +60,8 @@ hd_module *hd_module_ready(hd_module *m)
 
 /* ---------------------------------------------------------------- walking without memory */
 
-/* Returns m's first child at entry i or later, and stores in it the way back to m. NULL if there is
- * no such child. */
+/* Returns m's first child at entry i or later, and stores in that child the way back to m (`above`
+ * and `place`). Returns NULL if there is no such child. */
 static hd_module *child_from(hd_module *m, int64_t i)
 {
     hd_module *child = hd__nn_child_from(m, &i);
@@ -151,8 +151,8 @@ static bool name_ok(const hd_module *m, const char *name)
     return true;
 }
 
-/* Checks that the field lies in m's struct after the hd_module, and that no entry has this field
- * yet. Otherwise returns false with an error. */
+/* Checks that the field lies in m's struct, after the hd_module at its start, and that no entry of
+ * m has this field yet. Otherwise returns false with an error. */
 static bool field_ok(const hd_module *m, const char *name, const void *field)
 {
     if (!hd__arg_given("field", field)) {
@@ -171,8 +171,10 @@ static bool field_ok(const hd_module *m, const char *name, const void *field)
             if (strcmp(e->name, name) == 0) {
                 return module_refuse(m, name, registered_already);
             }
-            return hd_fail(HD_VALUE, "%s: \"%s\" has the same field as \"%s\"", m->type->name, name,
-                           e->name);
+            return hd_fail(HD_VALUE,
+                           "%s: \"%s\" is registered with the struct field that \"%s\" already "
+                           "uses: expected a field of its own",
+                           m->type->name, name, e->name);
         }
     }
     return true;
@@ -263,8 +265,8 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
 }
 
 /* Checks that child may become a child of m, which may be NULL. Otherwise returns false with an
- * error. Sets *ours if the caller must free child when it fails. It must not if child has a parent,
- * which frees it, or if child contains m. */
+ * error. After a failure, *ours is true if the caller must free child, and false if child has a
+ * parent, which frees it, or contains m. */
 static bool child_ok(const hd_module *m, const hd_module *child, bool *ours)
 {
     *ours = false;
@@ -322,7 +324,8 @@ bool hd__nn_register_own(hd_module *m, const char *name, hd_module *child)
 
 /* ---------------------------------------------------------------- one child for another */
 
-/* Puts child into entry e. Returns the old child, now without a parent, or NULL. */
+/* Puts child into entry e. Returns the old child, which has no parent now, or NULL if there was
+ * none. */
 static hd_module *child_exchange(hd__nn_entry *e, hd_module *child)
 {
     hd_module **place = e->child ? e->child : &e->own, *old = *place;
@@ -372,7 +375,7 @@ void hd__nn_register_blank(hd_module *m, const char *name, hd_tensor **field, bo
                            const int64_t *sizes)
 {
     if (m->priv->failed) {
-        return; /* hd_module_ready will fail: allocate nothing more */
+        return; /* hd_module_ready will fail, so nothing more is allocated */
     }
     hd_scope *scope = hd_scope_open();
     hd_tensor *t = scope ? HD_NONE : NULL;

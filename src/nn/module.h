@@ -11,7 +11,7 @@
 
 typedef enum hd__nn_kind {
     HD__PARAMETER = 1,
-    HD__BUFFER = 2,    /* persistent */
+    HD__BUFFER = 2,    /* a buffer that is in the state_dict */
     HD__TRANSIENT = 4, /* a buffer that is not in the state_dict */
     HD__CHILD = 8
 } hd__nn_kind;
@@ -19,16 +19,16 @@ typedef enum hd__nn_kind {
 typedef struct hd__nn_entry {
     char *name;
     hd__nn_kind kind;
-    hd_tensor **tensor; /* of a tensor: its field in the module's struct */
-    hd_module **child;  /* of a child: its field in the module's struct; NULL in a container */
-    hd_module *own;     /* in a container: the child itself */
+    hd_tensor **tensor; /* the field of a tensor in the module's struct; NULL for a child */
+    hd_module **child;  /* the field of a child in the module's struct; NULL in a container */
+    hd_module *own;     /* the child itself, if the module is a container */
 } hd__nn_entry;
 
 /* For the warning of src/diagnose/stray_modules.c, whose lock protects it. */
 typedef struct hd__nn_stray {
     const char *text;       /* "Net runs a Linear"; NULL: the module is not in the list */
-    hd_module *prev, *next; /* its neighbours in the list */
-    bool told;              /* the warning was given */
+    hd_module *prev, *next; /* the module's neighbours in the list of stray modules */
+    bool told;              /* true once the warning was given */
 } hd__nn_stray;
 
 struct hd__module {
@@ -36,22 +36,22 @@ struct hd__module {
     hd_module *above;  /* for hd__module_after: the module from which the walk came to this one */
     int64_t place;     /* for hd__module_after: this module's index among above's entries */
     bool training;
-    bool failed; /* a registration failed; hd_module_ready will fail, too */
+    bool failed; /* true if a registration failed; hd_module_ready then fails, too */
     int64_t n, room;
-    hd__nn_entry *entries;      /* in the order of registration */
+    hd__nn_entry *entries;      /* n entries, in the order of registration */
     bool (*draw)(hd_module *m); /* draws the values of m's own tensors; NULL once they are drawn */
     hd__nn_stray stray;
 };
 
-/* Returns the child in entry e. NULL if e holds a tensor, or if the user has set the field to
+/* Returns the child in entry e, or NULL if e holds a tensor, or if the user has set the field to
  * NULL. */
 static inline hd_module *hd__nn_child(const hd__nn_entry *e)
 {
     return e->child ? *e->child : e->own;
 }
 
-/* Returns the first child of m at entry *i or later, and sets *i to its entry. NULL if no child
- * follows. */
+/* Returns the first child of m at entry *i or later, and sets *i to its entry. Returns NULL if no
+ * child follows. */
 static inline hd_module *hd__nn_child_from(const hd_module *m, int64_t *i)
 {
     for (; *i < m->priv->n; ++*i) {
@@ -72,7 +72,8 @@ bool hd__nn_has_children(const hd_module *m);
 hd_module *hd__module_after(const hd_module *root, hd_module *m);
 
 /* Registers a child of a container m, as hd_register_module does, but without a field in m's
- * struct. The name must be new in m. Like hd_register_module, frees the child if it fails. */
+ * struct. The name must be new in m. On failure, frees the child and returns false with an error,
+ * as hd_register_module does. */
 bool hd__nn_register_own(hd_module *m, const char *name, hd_module *child);
 
 /* The number of times that this thread has freed modules. A walk compares it before and after a
@@ -96,7 +97,7 @@ hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m));
 bool hd__module_draw(hd_module *m);
 
 /* Registers a new float32 parameter of n sizes with undefined values; HD_NONE if `wanted` is false.
- * Leaves no tensor in the caller's scope. */
+ * If that fails, hd_module_ready fails, too. Leaves no tensor in the caller's scope. */
 void hd__nn_register_blank(hd_module *m, const char *name, hd_tensor **field, bool wanted, int n,
                            const int64_t *sizes);
 

@@ -18,7 +18,7 @@ bool hd__nn_heads_arg(const char *arg, int64_t width, int64_t num_heads);
  * MultiHeadAttention". */
 bool hd__nn_type_arg(const char *arg, const hd_module *m, const hd_module_type *type);
 
-/* True if x has exactly these n sizes. Reports no error. */
+/* True if x has exactly these n sizes. Sets no error. */
 bool hd__nn_sizes_are(const hd_tensor *x, int n, const int64_t *sizes);
 
 #endif

@@ -11,25 +11,25 @@
 
 /* ---------------------------------------------------------------- loading */
 
-/* The names that cannot be loaded: a list for each kind of problem, for the message, and the
- * caller's report. */
+/* The kinds of names that cannot be loaded. The message lists the names of each kind. */
 enum { MISSING, UNEXPECTED, SHAPES, UNEQUAL, LISTS };
 typedef struct problems {
     hd__text lists[LISTS];
-    hd_dict *report; /* from name to text; NULL if the caller passed none */
+    hd_dict *report; /* the caller's report: from each name to its problem; NULL if not wanted */
 } problems;
 
 /* The dictionary's tensor for one item. */
 typedef struct source {
-    hd_tensor *t; /* contiguous and of the item's dtype; NULL if the dictionary has none */
+    /* contiguous and of the item's dtype; NULL if the dictionary has no such tensor */
+    hd_tensor *t;
     /* A tensor with several names has several items. In the source of its first item, these fields
      * hold for all of them. */
     bool named;       /* the dictionary has one of the names */
-    int64_t supplied; /* 1 + the index of the first item with a source, or 0 */
+    int64_t supplied; /* 1 + the index of the first item with a source; 0: none has one */
 } source;
 
-/* Adds `name` to list `which` and to the report, with the text what + other + rest. Memory may run
- * out here: the caller compares hd_error_count at the end. */
+/* Adds `name` to list `which` and to the report, with the text what + other + rest. If memory runs
+ * out, an error is set, which the caller notices by hd_error_count at the end. */
 static void note(problems *p, int which, const char *name, const char *what, const char *other,
                  const char *rest)
 {
@@ -203,8 +203,9 @@ bool hd_module_zero_grad(hd_module *m)
     return ok;
 }
 
-/* Sets requires_grad of all parameters. On failure, restores the values that it has changed. This
- * cannot fail, because a leaf keeps its node in the graph. */
+/* Sets requires_grad of all parameters. On failure, restores the values that it has changed, and
+ * returns false with an error. Restoring cannot fail, because a leaf keeps its node in the
+ * graph. */
 static bool require_grad_all(const hd__nn_items *parameters, bool on)
 {
     int64_t i = 0;
@@ -242,7 +243,8 @@ static bool is_below(const char *name, const char *prefix)
     return n == 0 || (strncmp(name, prefix, n) == 0 && (name[n] == '.' || !name[n]));
 }
 
-/* Fails with HD_VALUE. The message lists the first words of the parameters' names, each once. */
+/* Fails with HD_VALUE, and returns false. The message lists the beginnings of the parameters'
+ * names, up to the first dot, each once. */
 static bool refuse_prefix(const hd_module *m, const hd__nn_items *found, const char *prefix)
 {
     hd__text words = {0};
@@ -302,7 +304,7 @@ int64_t hd_module_num_parameters(const hd_module *m, bool trainable_only)
 /* One tensor in its new dtype. As in PyTorch, a parameter stays the same object, because optimizers
  * and hooks point to it. It takes over the storage of `to`. A buffer is replaced by `to`. */
 typedef struct conversion {
-    hd_tensor *to; /* the tensor itself if nothing changes */
+    hd_tensor *to; /* the tensor in its new dtype; the tensor itself if it has this dtype already */
     /* the converted gradient of a parameter that changes, or HD_NONE; NULL for other tensors */
     hd_tensor *grad;
 } conversion;
@@ -322,7 +324,8 @@ static hd_tensor *converted_grad(const hd_module *m, hd_tensor *p, hd_dtype d)
     return g == HD_NONE ? g : hd_to(g, d);
 }
 
-/* Makes all conversions, which may fail. A tensor in several fields is converted once. */
+/* Fills `all` with the conversions. Returns false with an error if one fails. A tensor in several
+ * fields is converted once. */
 static bool prepare_conversions(const hd_module *m, const hd__nn_items *items, hd_dtype d,
                                 conversion *all)
 {
@@ -367,7 +370,7 @@ bool(hd_module_to)(hd_module *m, hd_dtype d)
         return false;
     }
     if (!hd__tensor_is_float(d)) {
-        return hd_fail(HD_DTYPE, "%s to %s: expected float32 or float64", m->type->name,
+        return hd_fail(HD_DTYPE, "%s to dtype %s: expected float32 or float64", m->type->name,
                        hd_dtype_name(d));
     }
     HD__SCOPE_OR(false);

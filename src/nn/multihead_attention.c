@@ -15,7 +15,7 @@
 
 typedef struct multihead_attention {
     hd_module base;
-    hd_tensor *in_proj_weight; /* (3E, E); HD_NONE if the next three are used */
+    hd_tensor *in_proj_weight; /* (3E, E); HD_NONE if the weights below are used */
     hd_tensor *q_proj_weight, *k_proj_weight, *v_proj_weight; /* (E, E), (E, kdim), (E, vdim) */
     hd_tensor *in_proj_bias;                                  /* (3E,), or HD_NONE */
     hd_tensor *bias_k, *bias_v;                               /* (1, 1, E), or HD_NONE */
@@ -216,8 +216,9 @@ static hd_tensor *key_heads(const multihead_attention *m, hd_tensor *x, hd_tenso
     return x;
 }
 
-/* Returns softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim). With
- * need_weights, sets *weights to the softmax after dropout. Without it, the attention is fused. */
+/* Returns softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim); NULL on error.
+ * With need_weights, sets *weights to the softmax after dropout. Without it, the attention is
+ * fused. */
 static hd_tensor *packed_attention(const multihead_attention *m, hd_tensor *q, hd_tensor *k,
                                    hd_tensor *v, hd_tensor *mask, const call_args *a,
                                    hd_tensor **weights)
@@ -237,8 +238,8 @@ static hd_tensor *packed_attention(const multihead_attention *m, hd_tensor *q, h
     return hd_matmul(*weights, v);
 }
 
-/* Returns the output (l, b, E) for in[] = {query, key, value}, (n, b, width) each. With
- * need_weights, sets *weights to the weights (b * num_heads, l, s). */
+/* Returns the output (l, b, E) for in[] = {query, key, value}, (n, b, width) each; NULL on error.
+ * With need_weights, sets *weights to the weights (b * num_heads, l, s). */
 static hd_tensor *attend(const multihead_attention *m, hd_tensor *const *in, const call_args *a,
                          hd_tensor **weights)
 {
@@ -267,7 +268,7 @@ static hd_tensor *shaped_weights(const multihead_attention *m, hd_tensor *w, con
 }
 
 /* Returns the attention for given[] = {query, key, value} in the caller's layout. Unless weights is
- * NULL, sets *weights. */
+ * NULL, sets *weights to the attention weights. Returns NULL on error. */
 static hd_tensor *packed_run(const hd_module *self, hd_tensor *const *given, const call_args *a,
                              hd_tensor **weights)
 {
@@ -279,7 +280,8 @@ static hd_tensor *packed_run(const hd_module *self, hd_tensor *const *given, con
     bool batched = hd_ndim(given[0]) == 3;
     hd_tensor *in[3];
     for (int i = 0; i < 3; i++) {
-        bool again = i > 0 && given[i] == given[i - 1]; /* project() compares pointers */
+        /* A tensor that is given twice stays one tensor, because project() compares pointers. */
+        bool again = i > 0 && given[i] == given[i - 1];
         in[i] = again            ? in[i - 1]
                 : !batched       ? hd_unsqueeze(given[i], 1)
                 : m->batch_first ? hd_transpose(given[i], 0, 1)
@@ -384,8 +386,8 @@ static void register_blanks(multihead_attention *m, const hd_multihead_attention
     hd__nn_register_blank(self, "bias_v", &m->bias_v, more, 3, (int64_t[]){1, 1, e});
 }
 
-/* Draws in PyTorch's order: out_proj first. The bias of out_proj is also drawn before it becomes
- * 0. */
+/* Draws the values in PyTorch's order: out_proj first. The bias of out_proj is also drawn before it
+ * becomes 0. Returns false with an error if a draw fails. */
 static bool packed_draw(hd_module *self)
 {
     multihead_attention *m = (multihead_attention *)self;

@@ -33,9 +33,10 @@ static void add_lines(hd__text *t, const char *s, bool blanks_too)
 /* A module whose text is not complete yet. */
 typedef struct level {
     const hd_module *m;
-    const char *name; /* the child's name in the level above */
+    const char *name; /* m's name in its parent; NULL for the outermost module */
     hd__text text;
-    hd__text same; /* ModuleList only: the equal text of the children first to next - 1 */
+    /* ModuleList only: the text that the children first to next - 1 have in common */
+    hd__text same;
     int64_t first, next;
 } level;
 
@@ -45,11 +46,11 @@ typedef struct open_levels {
     hd__text whole; /* the outermost module's text, once it is complete */
 } open_levels;
 
-/* The most levels. The text of n nested modules has O(n^2) bytes, because each level indents it
- * further. */
+/* The most modules that may be nested. The text of n nested modules has O(n^2) bytes, because each
+ * level indents it further. */
 enum { LEVELS_MOST = 1000 };
 
-/* Writes the module's text up to its first child, or up to its closing bracket. */
+/* Writes to at->text the module's text up to its first child, or up to its closing bracket. */
 static void begin_text(level *at)
 {
     const hd_module *m = at->m;
@@ -69,7 +70,8 @@ static void begin_text(level *at)
     }
 }
 
-/* Opens a level for the walk's current module. */
+/* Adds a level for the walk's current module, and begins its text. Returns false with an error if
+ * there are too many levels or memory runs out. */
 static bool step_down(open_levels *l, const hd__nn_walk *w)
 {
     if (l->n == LEVELS_MOST) {
@@ -85,7 +87,7 @@ static bool step_down(open_levels *l, const hd__nn_walk *w)
     return true;
 }
 
-/* Adds a child's text, and frees it. */
+/* Adds a child's text to that of the level, and frees it. */
 static void add_child(level *at, hd__text child)
 {
     at->text.failed |= child.failed;
@@ -134,7 +136,8 @@ static void take_child(level *at, const char *name, hd__text text)
     at->next = place + 1;
 }
 
-/* Completes the innermost module's text, and adds it to the level above. */
+/* Completes the innermost module's text, and adds it to that of the level above; for the outermost
+ * module, sets l->whole to it. Returns false if memory has run out. */
 static bool step_up(open_levels *l)
 {
     level *at = &l->v[l->n - 1];
@@ -194,7 +197,7 @@ const char *hd_module_summary(const hd_module *m)
 {
     HD__CALL("hd_module_summary");
     const char *text = summary_text(m);
-    return text ? text : "NULL"; /* so that printf does not crash */
+    return text ? text : "NULL"; /* because a program may pass the result to printf */
 }
 
 bool hd_module_print(const hd_module *m)

@@ -11,7 +11,7 @@
 /* ---------------------------------------------------------------- collecting */
 
 typedef struct grads {
-    hd__optim_walk w; /* over the gradients that exist and have elements */
+    hd__optim_walk w; /* the walk over the gradients that exist and have elements */
     /* sums[g] is the sum of |x|^p over grain g, at most HD__GRAIN elements of a gradient
      * (walk.h) */
     double *sums;
@@ -45,7 +45,9 @@ static bool collect(const hd_list *parameters, grads *f)
 
 /* ---------------------------------------------------------------- norms */
 
-/* Sums |x|^p over one grain. The copy of a gradient that is not contiguous is summed row by row. */
+/* Adds |x|^p to f->sums[grain] for elements [begin, end) of gradient i, where p is f->number; an
+ * infinite p takes the maximum or minimum instead. Reads the copy of a gradient that is not
+ * contiguous row by row. */
 static void sum_run(int64_t i, int64_t grain, int64_t begin, int64_t end, void *arg)
 {
     const grads *f = arg;
@@ -56,8 +58,8 @@ static void sum_run(int64_t i, int64_t grain, int64_t begin, int64_t end, void *
     }
 }
 
-/* Returns the p-norm of elements whose sum of |x|^p is `sum`. If p is infinite, `sum` is their norm
- * already. */
+/* Returns the p-norm of elements whose sum of |x|^p is `sum`. If p is 0 or infinite, `sum` is their
+ * norm already. */
 static double root(double sum, double p)
 {
     return p == 0 || isinf(p) ? sum : p == 2 ? sqrt(sum) : pow(sum, 1 / p);
@@ -101,7 +103,8 @@ static bool total_norm(grads *f, double p, double *norm)
     const double *from = sums;
     for (int64_t i = 0; i < w->n; i++) {
         int64_t grains = hd__optim_grains(w->x[i]);
-        sums[i] = root(fold(from, grains, p), p); /* overwrites a sum that is not needed any more */
+        /* overwrites a sum of a grain that is not needed any more */
+        sums[i] = root(fold(from, grains, p), p);
         from += grains;
     }
     hdk_optim()->norm[HD_FLOAT64](sums, 0, w->n, p, &sum);
@@ -133,7 +136,8 @@ static void note_clip(const hd_list *parameters)
     }
 }
 
-/* Changes all gradients, or none if one must not be written, such as one that a hook received. */
+/* Changes all gradients with the kernel and its number a. If one of them must not be written, for
+ * example because a hook received it, changes none, and returns false with an error. */
 static bool change_all(const hd_list *parameters, grads *f, int kernel, double a)
 {
     bool ok = true;

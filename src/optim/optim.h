@@ -11,9 +11,10 @@
 enum { HD__STATES = 3 };
 
 typedef struct hd__optim_slot {
-    hd_tensor *p;                 /* retained */
-    int64_t group;                /* index of the parameter's group */
-    hd_tensor *state[HD__STATES]; /* dense, of p's shape and dtype, retained; NULL until needed */
+    hd_tensor *p;  /* the parameter, retained */
+    int64_t group; /* index of the parameter's group */
+    /* contiguous, like p in shape and dtype, retained; NULL until needed */
+    hd_tensor *state[HD__STATES];
     int64_t steps;
 } hd__optim_slot;
 
@@ -31,20 +32,21 @@ typedef struct hd__optim_group {
 
 typedef struct hd__optim_state_type {
     const char *name; /* PyTorch's name */
-    /* index of an option: the state is needed if this option is not 0; 0: it is always needed */
+    /* 0: an optimizer always needs this state. Otherwise the index of an option; an optimizer needs
+     * the state only if this option is not 0. */
     int when;
 } hd__optim_state_type;
 
 typedef struct hd__optim_type {
-    const char *name;                      /* "AdamW" */
-    const char *giver;                     /* "hd_adamw_defaults()", for messages */
-    const void *defaults;                  /* the options that `giver` returns */
+    const char *name;  /* "AdamW" */
+    const char *giver; /* the call that returns the defaults, for messages: "hd_adamw_defaults()" */
+    const void *defaults;                  /* the default options */
     hd__optim_option options[HD__OPTIONS]; /* the first one is lr */
     /* index of the option that a one-cycle schedule sets, or 0 */
     int momentum;
-    bool (*options_ok)(const void *options); /* further checks, or NULL */
+    bool (*options_ok)(const void *options); /* checks of several options together, or NULL */
     hd__optim_state_type states[HD__STATES];
-    int start; /* index of the option with which a new state is filled; 0: with zeros */
+    int start; /* index of the option whose value fills a new state; 0: a new state is 0 */
     /* Returns the numbers for the kernel in step `step`, counted from 1 */
     hdk_numbers (*numbers)(const void *options, int64_t step);
     int kernel; /* the kernel's index, such as HDK_ADAM */

@@ -22,7 +22,7 @@ static bool is_double(const hd__optim_option *option)
     return option->range <= HD__ANY_NUMBER;
 }
 
-/* Returns the value of a field that is not a double. */
+/* Returns the value of an option that is not a double, from its field in a struct of options. */
 static int64_t int_of(const hd__optim_option *option, const void *options)
 {
     const void *at = field(option, options);

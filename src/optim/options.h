@@ -10,20 +10,20 @@
 
 typedef enum hd__optim_range {
     HD__NOT_NEGATIVE,  /* double: 0 or more */
-    HD__POSITIVE,      /* above 0 */
-    HD__BELOW_ONE,     /* 0 or more, below 1 */
-    HD__FROM_0_TO_1,   /* 0 and 1 included */
-    HD__ABOVE_0_TO_1,  /* above 0, up to 1 included */
-    HD__ANY_NUMBER,    /* not NaN */
+    HD__POSITIVE,      /* double: above 0 */
+    HD__BELOW_ONE,     /* double: 0 or more, and below 1 */
+    HD__FROM_0_TO_1,   /* double: from 0 to 1, both included */
+    HD__ABOVE_0_TO_1,  /* double: above 0, and at most 1 */
+    HD__ANY_NUMBER,    /* double: any number but NaN */
     HD__FLAG,          /* bool */
     HD__CHOICE,        /* an enum whose values are 0 and 1 */
     HD__COUNT,         /* int64: 0 or more */
-    HD__POSITIVE_COUNT /* 1 or more */
+    HD__POSITIVE_COUNT /* int64: 1 or more */
 } hd__optim_range;
 
 typedef struct hd__optim_option {
     const char *name;
-    size_t offset; /* of the field in the options' struct */
+    size_t offset; /* the offset of the option's field in the struct of options */
     hd__optim_range range;
 } hd__optim_option;
 
@@ -40,7 +40,7 @@ double *hd__optim_option_double(const hd__optim_option *option, const void *opti
 /* Checks that v is in the range. Otherwise returns false with HD_VALUE: "hd_sgd_new: lr -1:
  * expected 0 or more". */
 bool hd__optim_number_ok(const char *name, hd__optim_range range, double v);
-/* Checks every option of a table as hd__optim_number_ok does. */
+/* Checks that every option of a table is in its range. Otherwise returns false with HD_VALUE. */
 bool hd__optim_options_ok(const hd__optim_option *table, const void *options);
 
 /* Checks that no error is set. Otherwise returns false with HD_STATE. */
@@ -55,7 +55,7 @@ typedef struct hd__optim_saved {
     hd_dict *to;
     const hd_dict *from;
     const char *prefix;
-    hd__text key; /* the name of the last value */
+    hd__text key; /* the name of the value that was saved or loaded last */
 } hd__optim_saved;
 
 bool hd__optim_saved_text(hd__optim_saved *s, const char *name, const char *want);
@@ -63,7 +63,8 @@ bool hd__optim_saved_int(hd__optim_saved *s, const char *list, int64_t i, const 
                          int64_t want);
 bool hd__optim_saved_options(hd__optim_saved *s, const char *list, int64_t i,
                              const hd__optim_option *table, const void *options);
-/* Saves *x, or loads it; the loaded number must be in the range. */
+/* Saves *x, or loads it. Returns false with an error if that fails, or if the loaded number is not
+ * in the range. */
 bool hd__optim_saved_number(hd__optim_saved *s, const char *list, int64_t i, const char *name,
                             hd__optim_range range, double *x);
 

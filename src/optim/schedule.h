@@ -24,7 +24,7 @@ typedef struct hd__schedule_type {
     /* Checks that step t is possible; otherwise returns false with an error. NULL: every step is
      * possible. */
     bool (*step_ok)(const hd__schedule_options *o, int64_t t);
-    int64_t (*last)(const hd__schedule_options *o); /* the last step; NULL if there is none */
+    int64_t (*last)(const hd__schedule_options *o); /* returns the last step; NULL: there is none */
     /* Returns the lr of step t, from a group's base lr and its present lr, `now`. */
     double (*lr)(const hd__schedule_options *o, double base, double now, int64_t t);
     /* True if step t needs a base lr for every group. NULL: no step needs one. */
@@ -36,17 +36,20 @@ typedef struct hd__schedule_type {
 
 struct hd_schedule {
     const hd__schedule_type *type;
-    hd_optim *o; /* not retained */
+    hd_optim *o; /* the optimizer, not retained */
     hd__schedule_options options;
-    int64_t t;       /* steps so far */
-    int64_t n;       /* the groups that the optimizer had when the schedule was made */
-    double *base_lr; /* the lr of these n groups then; a newer group uses its present lr */
-    double best;     /* ReduceLROnPlateau: the best metric so far */
-    /* ReduceLROnPlateau: steps without a better metric; steps left of the cooldown */
+    int64_t t; /* the number of steps so far */
+    int64_t n; /* the number of groups that the optimizer had when the schedule was made */
+    /* the lr that each of these n groups had then; a newer group uses its present lr */
+    double *base_lr;
+    double best; /* ReduceLROnPlateau: the best metric so far */
+    /* ReduceLROnPlateau: the number of steps without a better metric, and the number of steps that
+     * are left of the cooldown */
     int64_t bad, cooldown;
 };
 
-/* Returns a new schedule, and sets o's learning rates to those of step 0. Returns NULL on error. */
+/* Returns a new schedule, and sets o's learning rates to those of step 0. Returns NULL with an
+ * error on failure. */
 hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
                               const hd__schedule_options *options);
 

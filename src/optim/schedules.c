@@ -204,7 +204,7 @@ hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *c
 typedef enum height { LOW, HIGH, LOWEST } height;
 typedef struct phase {
     height from, to;
-    double start, end; /* in steps */
+    double start, end; /* the steps at which the phase starts and ends, perhaps fractions */
 } phase;
 
 static phase phase_at(const hd_one_cycle_options *c, int64_t t)
@@ -259,7 +259,9 @@ static bool cycle_step_ok(const hd__schedule_options *o, int64_t t)
     }
     return p.end != p.start ||
            hd_fail(HD_VALUE,
-                   "pct_start %s, total_steps %" PRId64 ": a phase begins and ends at step %g",
+                   "pct_start %s, total_steps %" PRId64
+                   ": a phase of the cycle has no length: it begins and ends at step %g. Choose "
+                   "another pct_start or total_steps",
                    HD__FLOAT(c->pct_start), c->total_steps, p.end);
 }
 

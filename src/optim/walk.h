@@ -8,7 +8,7 @@ enum { HD__GRAIN = 32768 };
 
 typedef struct hd__optim_walk {
     int64_t n;
-    hd_tensor **x, **dense; /* dense: x[i], or a copy of it if it is not contiguous */
+    hd_tensor **x, **dense; /* the tensors; dense[i] is x[i], or a copy if x[i] is not contiguous */
 } hd__optim_walk;
 
 /* Begins a walk over at most `most` tensors. Returns false if memory runs out. The caller frees

@@ -12,19 +12,22 @@
 
 /* An added token. Encoding looks for it in a text before it splits the text into words. */
 typedef struct hd__bpe_added {
-    const char *s;       /* the token's text, in hd__bpe.added_text */
-    const char *pattern; /* the text to search for: s, normalized if `normalized` */
+    const char *s; /* the token's text, in hd__bpe.added_text */
+    /* the text that encoding looks for: s, which is normalized if `normalized` is true */
+    const char *pattern;
     int64_t n, pattern_n;
     int32_t id;
     bool special, normalized, lstrip, rstrip;
 } hd__bpe_added;
 
-/* A text that added.c searches for: the name or the pattern of an added token. */
+/* A text that added.c searches for: the text or the pattern of an added token. */
 typedef struct hd__bpe_needle {
     const char *s;
     int64_t n;
     int32_t index; /* the index of the token in hd__bpe.added */
-    int32_t rank;  /* the search finds the lowest of equal needles; special tokens come first */
+    /* of needles with equal texts, the search finds the one with the lowest rank; the ranks of
+     * special tokens are below all others */
+    int32_t rank;
     /* the index of the longest other needle that is a prefix of this one; -1: none */
     int32_t prefix;
 } hd__bpe_needle;
@@ -32,7 +35,7 @@ typedef struct hd__bpe_needle {
 typedef struct hd__bpe_needles {
     hd__bpe_needle *v;
     int64_t n;
-    int32_t begins[257]; /* v[begins[c]] to v[begins[c + 1] - 1] begin with byte c */
+    int32_t begins[257]; /* the texts of v[begins[c]] to v[begins[c + 1] - 1] begin with byte c */
 } hd__bpe_needles;
 
 typedef struct hd__bpe_merge {
@@ -44,61 +47,71 @@ typedef enum hd__bpe_prepend { HD__NO_METASPACE, HD__NEVER, HD__FIRST, HD__ALWAY
 
 typedef struct hd__bpe_form {
     hd__bpe_normalizer normalizer;
-    /* tells whether U+2581 is put before a text; unless HD__NO_METASPACE, U+2581 replaces spaces */
+    /* HD__NO_METASPACE: spaces stay. HD__NEVER, HD__FIRST, HD__ALWAYS: U+2581 replaces spaces, and
+     * is also put before no piece of a text, its first piece, or every piece. */
     hd__bpe_prepend metaspace;
-    /* the words, made of bytes; NULL: a text is one word, made of characters */
+    /* how a text is split into words, whose first parts are bytes; NULL: the whole text is one
+     * word, whose first parts are characters */
     const hd__tokenizer_words *words;
-    bool digits; /* each digit is a word of its own */
-    bool strips; /* decoding removes the first space */
+    bool digits; /* true if each digit is a word of its own */
+    bool strips; /* true if decoding removes the first space of a text */
 } hd__bpe_form;
 
 typedef struct hd__bpe {
     hd_tokenizer base;
-    /* hash table of the tokens by their bytes, at most half full: id + 1; 0: free */
+    /* hash table that finds a token by its bytes, at most half full; a slot holds id + 1, or 0 if
+     * it is free */
     int32_t *slots;
     uint32_t mask;   /* the number of slots - 1 */
     int64_t longest; /* the number of bytes of the longest token in slots */
 
-    hd__bpe_merge *merges; /* by rank */
-    int32_t *merge_slots;  /* hash table of the merges by their pair: rank + 1; 0: free */
+    hd__bpe_merge *merges; /* merges[rank] is the merge with this rank */
+    /* hash table that finds a merge by its pair; a slot holds rank + 1, or 0 if it is free */
+    int32_t *merge_slots;
     uint32_t merge_mask;
 
     hd__bpe_added *added;
     int64_t n_added;
     char *added_text;
-    /* of `added`: all texts; the patterns of those with `normalized` false and true */
+    /* names has the texts of all added tokens; patterns[i] has the patterns of those whose
+     * `normalized` is i */
     hd__bpe_needles names, patterns[2];
 
     hd__bpe_form form;
-    bool ignore_merges; /* a word that is a token is not split */
-    bool byte_fallback; /* a character without a token is encoded as its bytes */
+    bool ignore_merges; /* true if a word that is a token is not split */
+    bool byte_fallback; /* true if a character without a token is encoded as its bytes */
     int32_t fallback[256];
-    /* the id of the unknown token, for other characters without a token; -1: none */
+    /* the id of the unknown token, which stands for characters without a token; -1: there is
+     * none */
     int32_t unknown;
     bool fuse_unknown;
-    hd__tokenizer_ids before, after; /* the ids that add_special_tokens adds */
+    hd__tokenizer_ids before, after; /* the ids that add_special_tokens adds around a text */
 
-    char *files[2]; /* their texts, for saving: tokenizer.json, or vocab.json and merges.txt */
+    /* the texts of the files, for saving: tokenizer.json, or vocab.json and merges.txt */
+    char *files[2];
 } hd__bpe;
 
 #define HD__METASPACE "\xE2\x96\x81" /* U+2581 */
 
-/* Returns the id of the token with these bytes, or -1 if there is none. Does not find hidden
- * tokens, which encoding never uses for a word. */
+/* Returns the id of the token with these bytes, or -1, without an error, if there is none. Does not
+ * find hidden tokens, which encoding never uses for a word. */
 int32_t hd__bpe_find(const hd__bpe *b, const char *s, int64_t n);
-/* Adds the token `id` to slots. Returns false if slots already has a token with the same bytes. */
+/* Adds the token `id` to b->slots. If b->slots already has a token with the same bytes, changes
+ * nothing and returns false, without an error. */
 bool hd__bpe_enter(hd__bpe *b, int32_t id);
-/* Adds the merge `rank` to merge_slots, or replaces an earlier merge of the same pair by it. */
+/* Adds the merge b->merges[rank] to b->merge_slots. It replaces an earlier merge of the same
+ * pair. */
 void hd__bpe_enter_merge(hd__bpe *b, int32_t rank);
-/* Adds s to `to`, normalized in the way `how`. */
+/* Appends s to `to`, normalized as `how` says. If memory runs out, sets to->failed. */
 void hd__bpe_normalize(hd__bpe_normalizer how, const char *s, int64_t n, hd__text *to);
 
-/* Sets b->names and b->patterns from b->added. Returns false if memory runs out. */
+/* Sets b->names and b->patterns from b->added. Returns false with an error if memory runs out. */
 bool hd__bpe_added_index(hd__bpe *b);
-/* Returns the added token with these bytes, or NULL. */
+/* Returns the added token whose text has these bytes, or NULL, without an error, if there is
+ * none. */
 const hd__bpe_added *hd__bpe_added_find(const hd__bpe *b, const char *s, int64_t n);
-/* Returns the index, in hd__bpe.added, of the token of the longest needle with which s begins; -1
- * if there is none. */
+/* Returns the index, in hd__bpe.added, of the token whose needle is the longest with which s
+ * begins. Returns -1, without an error, if s begins with none. */
 int32_t hd__bpe_needles_longest(const hd__bpe_needles *k, const char *s, int64_t n);
 
 hd_tokenizer *hd__bpe_load(const hd_dict *d, const char *prefix);

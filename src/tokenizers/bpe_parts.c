@@ -8,11 +8,15 @@
 enum { PART_TYPE, LIST, DESCRIBED, MEMBERS = 12 };
 
 typedef struct section {
-    /* its key in the file; a text for messages that describes the known lists */
+    /* key is the section's key in the file; known is a text for messages that describes the lists
+     * that heed knows */
     const char *key, *known;
-    /* keys[DESCRIBED] to keys[described - 1] are in the short text; others have no effect */
+    /* the members keys[DESCRIBED] to keys[described - 1] of a component are in the short text; the
+     * members after them have no effect */
     int described;
-    const char *keys[MEMBERS + 1]; /* of a component; keys[LIST] has the components of a Sequence */
+    /* the keys that a component may have; the member keys[LIST] of a Sequence lists its
+     * components */
+    const char *keys[MEMBERS + 1];
 } section;
 
 static const section normalizers = {
@@ -37,8 +41,8 @@ static const section decoders = {
      "use_regex"},
 };
 
-/* Adds " key=value" to the short text `to`; a string is in quotes. A regular expression that heed
- * knows is added by its name, as " key: Llama 3". */
+/* Appends " key=value" to the short text `to`; a string is in quotes. For a regular expression that
+ * heed knows, appends its name, as in " key: Llama 3". Appends nothing if v is missing. */
 static void describe_member(hd__bpe_reader *r, const char *key, hd__bpe_value v, hd__text *to)
 {
     if (v.kind == HD__JSON_OBJECT &&
@@ -62,7 +66,8 @@ static void describe_member(hd__bpe_reader *r, const char *key, hd__bpe_value v,
     }
 }
 
-/* Adds "Type key=value;" to `to` for each component of v, with the keys in the order of s->keys. */
+/* Appends "Type key=value;" to `to` for each component of v, with the keys in the order of s->keys.
+ * Sets r->failed, with an error, if v or a component is malformed. */
 static void describe(hd__bpe_reader *r, const section *s, hd__bpe_value v, hd__text *to)
 {
     hd__bpe_each w;
@@ -83,14 +88,17 @@ static void describe(hd__bpe_reader *r, const section *s, hd__bpe_value v, hd__t
     hd__text_puts(to, ";");
 }
 
-/* The forms of tokenizers. BYTES: words are made of bytes. NORMALIZED: of characters, and the
- * normalizer replaces spaces. METASPACE: of characters, and Metaspace replaces spaces. */
+/* The forms of tokenizers. BYTES: words are made of bytes. NORMALIZED: words are made of
+ * characters, and the normalizer replaces spaces. METASPACE: words are made of characters, and the
+ * pre-tokenizer Metaspace replaces spaces. */
 enum { BYTES = 1, NORMALIZED = 2, METASPACE = 4 };
 
 typedef struct known {
     const char *text;
-    int forms;  /* the forms of tokenizers that may have it */
-    int choice; /* hd__bpe_normalizer, hd__bpe_prepend, or whether decoding strips a space */
+    int forms; /* the forms of tokenizers that may have this list, as a set of bits */
+    /* of a normalizer: hd__bpe_normalizer; of a pre-tokenizer: hd__bpe_prepend; of a decoder: 1 if
+     * decoding removes the first space, else 0 */
+    int choice;
     const hd__tokenizer_words *words;
     bool digits;
 } known;
@@ -128,7 +136,8 @@ static const known known_decoders[] = {
     {NULL, 0, 0, NULL, false},
 };
 
-/* Returns the entry of the table k that equals the components v. Fails if there is none. */
+/* Returns the entry of the table k whose short text is that of v. If there is none, sets r->failed,
+ * with an error, and returns NULL. */
 static const known *components(hd__bpe_reader *r, const section *s, hd__bpe_value v, const known *k)
 {
     hd__text found = {0};
@@ -171,8 +180,8 @@ void hd__bpe_parts_read(hd__bpe_reader *r, hd__bpe_value normalizer, hd__bpe_val
 #define SINGLE "post_processor.single"
 #define IDS "ids in post_processor.special_tokens"
 
-/* Adds the ids of the template's special token `name` to `to`. tokens maps the names to their
- * ids. */
+/* Adds the ids of the template's special token `name` to `to`. `tokens` is the object that maps
+ * names to ids. Sets r->failed, with an error, if it lacks the name. */
 static void add_template_token(hd__bpe_reader *r, hd__bpe_value name, hd__bpe_value tokens,
                                hd__tokenizer_ids *to)
 {
@@ -195,8 +204,9 @@ static void add_template_token(hd__bpe_reader *r, hd__bpe_value name, hd__bpe_va
     r->failed = r->failed || to->failed;
 }
 
-/* Reads the special tokens before and after the text, which is the Sequence "A" of the template.
- * Fails unless it occurs once. */
+/* Sets r->b->before and r->b->after to the ids of the special tokens before and after the text in
+ * the template `single`. The text is the Sequence "A". Sets r->failed, with an error, unless it
+ * occurs once. */
 static void read_template(hd__bpe_reader *r, hd__bpe_value single, hd__bpe_value tokens)
 {
     hd__bpe_each w;

@@ -72,7 +72,8 @@ void hd__bpe_token_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char *
 /* ---------------------------------------------------------------- files */
 
 /* Sets f to the text s, which comes from hd_alloc and ends in a zero byte; f owns it. `name` is for
- * messages. Returns false if s is NULL. */
+ * messages. If s is NULL, because the caller could not read it, returns false and changes
+ * nothing. */
 static bool source_init(hd__bpe_source *f, const char *name, char *s, size_t n)
 {
     if (s) {
@@ -100,7 +101,8 @@ bool hd__bpe_source_get(hd__bpe_source *f, const hd_dict *d, const char *name)
 
 /* ---------------------------------------------------------------- tokens */
 
-/* Sets the id of the next entry. Fails if the id is used already. */
+/* Sets the id of the next entry of r->entries. Sets r->failed, with an error, if another entry has
+ * this id, or if memory runs out. */
 static void id_take(hd__bpe_reader *r, int64_t id)
 {
     hd__bpe_entries *e = &r->entries;
@@ -156,8 +158,9 @@ int32_t *hd__bpe_slots(int64_t n, uint32_t *mask)
     return hd__mem_alloc_zeroed(slots * sizeof(int32_t));
 }
 
-/* Copies the tokens to b in the order of their ids, and enters them into its hash table. An id
- * without a token gets no bytes. Fails if two tokens have the same bytes. */
+/* Copies the tokens of r->entries to b in the order of their ids, and adds those that are not
+ * hidden to b->slots. An id without a token gets no bytes. Returns false with an error if two
+ * tokens in b->slots would have the same bytes. */
 static bool enter_tokens(hd__bpe_reader *r, hd__bpe *b)
 {
     const hd__bpe_entries *e = &r->entries;

@@ -20,7 +20,8 @@ void hd__bpe_each_begin(const hd__bpe_reader *r, hd__bpe_each *w, hd__bpe_value 
     hd__json_next(&w->j);
 }
 
-/* Sets w->item to the value that begins with the last event, and reads to the value's end. */
+/* Sets w->item to the value that begins with the last event of w->j, and reads to the end of this
+ * value. If it is malformed, w->j.kind is HD__JSON_BAD afterwards. */
 static void read_value(hd__bpe_each *w)
 {
     hd__json *j = &w->j;
@@ -49,7 +50,7 @@ bool hd__bpe_each_next(hd__bpe_reader *r, hd__bpe_each *w)
         return true;
     }
     if (j->depth == 0) {
-        hd__json_next(j); /* to the end of the text, or an error */
+        hd__json_next(j); /* reads to the end of the text; it is an error if there is more */
     }
     if (j->kind == HD__JSON_BAD && !r->failed) {
         hd__json_fail(j, r->f.where, NULL);

@@ -120,11 +120,11 @@ typedef struct decoding {
     bool skip;    /* true: leaves out special tokens */
     bool replace; /* true: U+FFFD replaces bytes that are not UTF-8 */
     hd__text text;
-    size_t run; /* the offset of the byte tokens at the end of the text */
+    size_t run; /* the offset in text.s at which the byte tokens at its end begin */
 } decoding;
 
-/* Ends the byte tokens that begin at d->run. If together they are not UTF-8, replaces each byte by
- * U+FFFD. */
+/* Ends the sequence of byte tokens that begins at d->run: sets d->run to the end of the text. If
+ * d->replace is true and the sequence is not UTF-8, first replaces each of its bytes by U+FFFD. */
 static void end_run(decoding *d)
 {
     size_t n = d->text.len - d->run;
@@ -137,7 +137,7 @@ static void end_run(decoding *d)
     d->run = d->text.len;
 }
 
-/* Adds a token to `to`, with spaces in place of U+2581. */
+/* Appends the token s to `to`, with spaces in place of U+2581. */
 static void add_unspaced(hd__text *to, const char *s, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -169,7 +169,8 @@ static void add_token(decoding *d, const hd_tokenizer *t, int64_t id)
     }
 }
 
-/* Adds the text of all ids to d->text. */
+/* Appends the text of all ids to d->text. Returns false with an error if an id is outside the
+ * vocabulary, or if memory runs out. */
 static bool add_tokens(decoding *d, const hd_tokenizer *t, const hd_tensor *ids)
 {
     HD__SCOPE_OR(false);
@@ -189,7 +190,7 @@ static bool add_tokens(decoding *d, const hd_tokenizer *t, const hd_tensor *ids)
     return x && !d->text.failed;
 }
 
-/* Adds s to `to`, with U+FFFD for bytes that are not UTF-8. */
+/* Appends s to `to`, with U+FFFD for bytes that are not UTF-8. */
 static void add_replaced(hd__text *to, const char *s, int64_t n)
 {
     uint32_t code;
@@ -205,7 +206,9 @@ static void add_replaced(hd__text *to, const char *s, int64_t n)
     }
 }
 
-/* Returns the text of ids; the innermost scope owns it. Sets *n to its length, unless n is NULL. */
+/* Returns the text of ids, which the innermost scope owns, and sets *n to its length, unless n is
+ * NULL. skip and replace are those of struct decoding. Returns NULL with an error if ids is wrong
+ * or memory runs out. */
 static const char *decode(const hd_tokenizer *t, const hd_tensor *ids, bool skip, bool replace,
                           int64_t *n)
 {

@@ -22,19 +22,20 @@ typedef struct hd__tokenizer_type {
     bool (*encode)(const hd_tokenizer *t, const char *text, int64_t n, const hd_encode_options *o,
                    hd__tokenizer_ids *ids);
     int64_t (*find)(const hd_tokenizer *t, const char *token, int64_t n);
-    /* NULL: it saves its kind only */
+    /* saves all but the kind; NULL: there is nothing else to save */
     bool (*save)(const hd_tokenizer *t, hd_dict *d, const char *prefix);
     hd_tokenizer *(*load)(const hd_dict *d, const char *prefix);
-    void (*free)(hd_tokenizer *t); /* frees the fields of this type; NULL: it has none */
+    void (*free)(hd_tokenizer *t); /* frees the fields that only this type has; NULL: it has none */
 } hd__tokenizer_type;
 
 /* Flags of a token, for decoding. */
 enum {
     HD__SPECIAL_TOKEN = 1,
     HD__BYTE_TOKEN = 2,
-    HD__SPACED_TOKEN = 4, /* decoding writes a space before it */
-    HD__MADE_TOKEN = 8,   /* used while files are read: a merge makes it */
-    HD__NO_TOKEN = 16     /* no token has this id */
+    HD__SPACED_TOKEN = 4, /* decoding writes a space before the token */
+    /* a merge makes the token; only the functions that read files use this flag */
+    HD__MADE_TOKEN = 8,
+    HD__NO_TOKEN = 16 /* no token has this id */
 };
 
 /* The fields that all tokenizers share. The bytes of token id are those of `bytes` in the range
@@ -44,16 +45,18 @@ struct hd_tokenizer {
     int64_t size;
     char *bytes; /* bytes, starts and kinds come from hd_alloc */
     int64_t *starts;
-    uint8_t *kinds;   /* the flags of each id; NULL: all are 0 */
-    bool metaspaces;  /* in a token, U+2581 stands for a space */
-    bool strip_space; /* decoding removes the first space */
+    uint8_t *kinds;   /* kinds[id] has the flags of token id; NULL: all flags are 0 */
+    bool metaspaces;  /* true if U+2581 in a token stands for a space */
+    bool strip_space; /* true if decoding removes the first space of a text */
 };
 
 extern const hd__tokenizer_type hd__tokenizer_byte_type, hd__tokenizer_char_type, hd__bpe_type,
     hd__bpe_json_type;
 
-/* Makes a tokenizer, a struct of struct_size bytes whose other members are 0, for `size` tokens.
- * Allocates t->bytes for `bytes` bytes, and t->starts, which is all 0. */
+/* Makes a tokenizer of `size` tokens: a struct of struct_size bytes, which begins with an
+ * hd_tokenizer t. Allocates t->bytes for `bytes` bytes, and t->starts, whose elements are 0. All
+ * other fields are 0. The caller frees the tokenizer with hd_tokenizer_free. Returns NULL with an
+ * error if memory runs out. */
 hd_tokenizer *hd__tokenizer_new(const hd__tokenizer_type *type, size_t struct_size, int64_t size,
                                 int64_t bytes);
 

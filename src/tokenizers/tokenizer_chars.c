@@ -7,8 +7,9 @@
 #include "tokenizers/chars.h"
 #include "tokenizers/tokenizer.h"
 
-/* Finds the id of a token by binary search. It compares bytes, because these sort like code points
- * in UTF-8, and no character's bytes begin with those of another one. */
+/* Returns the id of a token, or -1, without an error, if there is none. Uses binary search, and
+ * compares bytes: in UTF-8, bytes sort like code points, and the bytes of a character never begin
+ * with those of another one. */
 static int64_t chars_find(const hd_tokenizer *t, const char *token, int64_t n)
 {
     int64_t low = 0, high = t->size;
@@ -53,8 +54,9 @@ static bool chars_encode(const hd_tokenizer *t, const char *text, int64_t n,
 
 /* ---------------------------------------------------------------- making */
 
-/* Sets seen[code] to 1 for each code point of the text, and adds the number of different ones to
- * *size. Returns the number of bytes that these need, or -1 on error. */
+/* Sets seen[code] to 1 for each code point of the text that is not marked yet, and adds their
+ * number to *size. Returns the number of bytes that these code points have in UTF-8. Returns -1
+ * with an error if the text contains U+0000. */
 static int64_t mark_characters(const char *text, int64_t n, unsigned char *seen, int64_t *size)
 {
     int64_t bytes = 0, count = 0;

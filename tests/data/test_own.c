@@ -662,11 +662,11 @@ START_TEST(refuses_items)
 {
     hd_tensor *ids = hd_arange(0, 3, 1); /* (3,) */
     ck_assert_ptr_null(padded(hd_list_n(0, NULL)));
-    ck_error(HD_VALUE, "hd_collate_pad: items[1] has 0 tensors: expected 1 or 2, the ids of a "
-                       "text, then the length of its prompt or a bool for each token");
+    ck_error(HD_VALUE, "hd_collate_pad: items[1] has 0 tensors: expected 1 or 2: the ids of a "
+                       "text, and optionally the length of its prompt or a bool for each token");
     ck_assert_ptr_null(padded(hd_list_of(ids, number(1), number(2))));
-    ck_error(HD_VALUE, "hd_collate_pad: items[1] has 3 tensors: expected 1 or 2, the ids of a "
-                       "text, then the length of its prompt or a bool for each token");
+    ck_error(HD_VALUE, "hd_collate_pad: items[1] has 3 tensors: expected 1 or 2: the ids of a "
+                       "text, and optionally the length of its prompt or a bool for each token");
     ck_assert_ptr_null(padded(hd_list_of(hd_zeros(HD_FLOAT32, 3))));
     ck_error(HD_DTYPE, "hd_collate_pad: items[1][0] is float32 (3,): expected int64 (n,)");
     ck_assert_ptr_null(padded(hd_list_of(hd_zeros(HD_INT64, 1, 3))));

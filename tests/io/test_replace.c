@@ -280,7 +280,8 @@ START_TEST(the_old_one_cannot_be_removed)
     left_over(name);
     snprintf(message, sizeof message,
              "hd_checkpoint_replace: the old checkpoint of 'c' is left as './%s', because removing "
-             "it failed: Permission denied. Remove it, or the next call tries again",
+             "it failed: Permission denied. The next call tries again; "
+             "you may also remove it yourself",
              name);
     ck_assert_str_eq(heard.last, message);
     ck_assert_int_eq(heard.count, 1);

@@ -373,9 +373,9 @@ START_TEST(what_a_cache_refuses)
     hd_module_to(m, HD_FLOAT64);
     hd_tensor *wide = hd_to(hd_narrow(x, 1, 0, 1), HD_FLOAT64);
     ck_assert_ptr_null(hd_multi_head_attention_cached(m, wide, c));
-    ck_error(HD_DTYPE, "hd_multi_head_attention_cached: keys of float64, values of float64: "
-                       "expected float32, as in "
-                       "c");
+    ck_error(HD_DTYPE,
+             "hd_multi_head_attention_cached: keys of dtype float64, values of dtype float64: "
+             "expected dtype float32, as in c");
     ck_assert_int_eq(hd_kv_cache_len(c), 4);
     hd_kv_cache_free(c);
     hd_module_free(m);
@@ -435,7 +435,7 @@ START_TEST(what_an_update_refuses)
     refused(hd_select(one, 0, 0), one, HD_SHAPE,
             "keys (3, 1, 4), values (2, 3, 1, 4): expected (2, 3, t, 4) for both");
     refused(one, hd_to(one, HD_FLOAT64), HD_DTYPE,
-            "keys of float32, values of float64: expected float32, as in c");
+            "keys of dtype float32, values of dtype float64: expected dtype float32, as in c");
     refused(one, HD_NONE, HD_NULL_ARG, "values is HD_NONE: expected a tensor");
 #undef refused
     hd_kv_cache_free(c);

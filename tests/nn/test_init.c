@@ -174,12 +174,14 @@ START_TEST(a_mean_far_from_its_bounds)
 {
     HD_SCOPE;
     hd_tensor *x = hd_empty(HD_FLOAT32, 5);
-    ck_warning(hd_init_trunc_normal_(x, 5, 1, -2, 2),
-               "hd_init_trunc_normal_: mean 5 is more than 2 std, 2, away from [-2, 2], so the "
-               "values may not follow the requested distribution: expected a mean near [a, b]");
-    ck_warning(hd_init_trunc_normal_(x, -1.5, 0.25, -0.5, 2),
-               "hd_init_trunc_normal_: mean -1.5 is more than 2 std, 0.5, away from [-0.5, 2], so "
-               "the values may not follow the requested distribution: expected a mean near [a, b]");
+    ck_warning(
+        hd_init_trunc_normal_(x, 5, 1, -2, 2),
+        "hd_init_trunc_normal_: mean 5 is outside [a, b] = [-2, 2] by more than 2 std, 2, so the "
+        "values may not follow the requested distribution. Choose a mean nearer to [a, b]");
+    ck_warning(
+        hd_init_trunc_normal_(x, -1.5, 0.25, -0.5, 2),
+        "hd_init_trunc_normal_: mean -1.5 is outside [a, b] = [-0.5, 2] by more than 2 std, 0.5, "
+        "so the values may not follow the requested distribution. Choose a mean nearer to [a, b]");
     ck_no_warning(hd_init_trunc_normal_(x, 4, 1, -2, 2));
     ck_no_warning(hd_init_trunc_normal_(x, -4, 1, -2, 2));
 }

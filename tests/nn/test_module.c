@@ -137,7 +137,8 @@ START_TEST(refuses_bad_fields)
           "member's address, such as &m->head");
     ck_assert_ptr_null(child_outside);
     fails(hd_register_buffer(&m->base, "p", &m->b, ramp_parameter(2), true), HD_VALUE,
-          "hd_register_buffer: Probe: \"p\" has the same field as \"taken\"");
+          "hd_register_buffer: Probe: \"p\" is registered with the struct field that \"taken\" "
+          "already uses: expected a field of its own");
     fails(hd_register_buffer(&m->base, "taken", &m->b, ramp_parameter(2), true), HD_VALUE,
           "hd_register_buffer: Probe: \"taken\" is registered already");
 }

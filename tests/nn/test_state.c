@@ -504,7 +504,7 @@ START_TEST(to_another_dtype)
     ck_assert(hd_module_to(&m->base, HD_FLOAT64)); /* nothing to do */
     ck_assert_ptr_eq(m->a, a);
     ck_assert(!hd_module_to(&m->base, HD_INT64));
-    ck_error(HD_DTYPE, "hd_module_to: Probe to int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_module_to: Probe to dtype int64: expected float32 or float64");
     ck_assert(!hd_module_to(NULL, HD_FLOAT64));
     ck_error(HD_NULL_ARG, "hd_module_to: m is NULL");
     hd_module_free(&m->base);

@@ -330,7 +330,8 @@ START_TEST(what_one_cycle_cannot_be)
     c.pct_start = 0.1; /* PyTorch divides by zero here */
     ck_assert_ptr_null(hd_one_cycle_new(o, &c));
     ck_error(HD_VALUE,
-             "hd_one_cycle_new: pct_start 0.1, total_steps 10: a phase begins and ends at step 0");
+             "hd_one_cycle_new: pct_start 0.1, total_steps 10: a phase of the cycle has no length: "
+             "it begins and ends at step 0. Choose another pct_start or total_steps");
     c.pct_start = -0.1;
     ck_assert_ptr_null(hd_one_cycle_new(o, &c));
     ck_error(HD_VALUE, "hd_one_cycle_new: pct_start -0.1: expected 0 to 1");

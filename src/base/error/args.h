@@ -30,8 +30,8 @@ static inline bool hd__arg_bytes(int64_t n, size_t size, size_t *bytes)
     return !__builtin_mul_overflow(n, size, bytes) && *bytes <= PTRDIFF_MAX;
 }
 
-/* Allocates n items of `size` bytes. Fails with HD_MEMORY if memory runs out or n * size
- * overflows. */
+/* Returns memory for n items of `size` bytes, which hd_free frees. Returns NULL with HD_MEMORY if
+ * memory runs out or n * size overflows. */
 HD__SIBLING void *hd__arg_alloc_items(int64_t n, size_t size);
 
 /* Checks that no error is set. Otherwise returns false with HD_STATE. Functions that write files
@@ -54,10 +54,10 @@ HD__SIBLING bool hd__arg_size_ok(const char *arg, size_t size, size_t expected, 
  * -3 to 2". */
 int64_t hd__arg_index(int64_t i, int64_t n, const char *things);
 
-/* HD_SCOPE for heed's own functions. If memory runs out for the scope, the function returns
- * `failure`. With HD_SCOPE it would go on, leave its temporaries to the caller's scope, and could
- * succeed although an error is set. The scope has no file and line, so messages name the program's
- * scope.
+/* Opens a scope until the end of the block, for heed's own functions. If memory runs out for the
+ * scope, the function returns `failure`. With HD_SCOPE, the function would continue, leave its
+ * temporaries to the caller's scope, and could succeed although an error is set. The scope has no
+ * file and line, so messages name the program's scope.
  *   HD__SCOPE_OR(NULL); */
 #define HD__SCOPE_OR(failure)                                                                      \
     hd_scope *HD__JOIN(hd_scope_at_, __LINE__)                                                     \

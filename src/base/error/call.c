@@ -15,7 +15,8 @@
 
 HD__TLS const char *hd__call;
 
-/* The HD_CALL that is active: a lasting copy of its name, and the forward in which it began. */
+/* The HD_CALL that is active on this thread: a copy of its name that lasts as long as the process
+ * (NULL if no HD_CALL is active), and the forward in which it began. */
 static HD__TLS hd_call program;
 
 hd__call_forward (*_Atomic hd__forward_now)(void);

@@ -43,8 +43,8 @@ static inline void hd__call_end(const char *const *before)
 /* Returns the name that an object remembers: the one that HD_CALL set, or else hd__call. The text
  * lasts as long as the process. */
 const char *hd__call_kept(void);
-/* Writes the names with which a message begins, such as "hd_mm: " (call.c). Returns their length,
- * which is at most 306. */
+/* Writes to text the names with which a message begins, such as "hd_mm: " (call.c). Returns their
+ * length, which is at most 306. */
 int hd__call_write(char *text, size_t size);
 /* The forward that runs on this thread: the class of its module, and an address that no other
  * running forward has. Both are NULL outside a forward. hd__forward_now, which nn sets, returns

@@ -17,7 +17,8 @@
 enum { HD__DEBUG_KEEPS = 1, HD__DEBUG_WATCHES = 2, HD__DEBUG_PRINTS = 4 };
 /* Flags in the same word for HEED_TRACE and HEED_PROFILE, which never change after the start. */
 enum { HD__TRACES = 8, HD__TRACES_BACKWARD = 16, HD__PROFILES = 32, HD__TELLS = 8 | 16 | 32 };
-/* The program has used HD_CALL: from now on tensors remember its names. */
+/* The flag that the program has used HD_CALL. From then on, tensors remember the names that HD_CALL
+ * sets. */
 enum { HD__NAMES_CALLS = 64 };
 extern atomic_uint hd__debug;
 static inline unsigned int hd__debug_any(void)
@@ -52,11 +53,11 @@ extern HD__TLS const char *hd__debug_module;
  * warnings on. */
 void hd__debug_start(unsigned int bits);
 
-extern atomic_bool hd__error_warning_on; /* hd__error_warns reads it */
+extern atomic_bool hd__error_warning_on; /* what hd__error_warns returns */
 
-/* True if warnings have a handler. Check it before you compute a warning's text, if that is costly.
- * A caller of hd_warn must hold no lock, and its objects must be complete, because the handler may
- * call heed. */
+/* True if warnings have a handler, or are printed because of HEED_DEBUG=1. Check it before you
+ * compute a warning's text, if that is costly. A caller of hd_warn must hold no lock, and its
+ * objects must be complete, because the handler may call heed. */
 static inline bool hd__error_warns(void)
 {
     return HD__UNLIKELY(atomic_load_explicit(&hd__error_warning_on, memory_order_relaxed));

@@ -25,10 +25,12 @@ enum { MESSAGE_SIZE = 512, PLACE_SIZE = 160 };
 
 static HD__TLS struct {
     hd_code code;
-    bool in_handler; /* a failure inside the handler is counted, but not passed to it */
-    bool in_warning; /* a warning inside its handler is not passed to it */
+    /* true while the error handler runs; a failure inside it is counted, but not passed to it */
+    bool in_handler;
+    bool in_warning; /* true while the warning handler runs; a warning inside it is dropped */
     uint64_t count;
-    uint64_t uncleared; /* failures since the last clear; hd__error_uncleared_swap also sets it */
+    /* failures since the last hd_error_clear; hd__error_uncleared_swap also sets it */
+    uint64_t uncleared;
     char message[MESSAGE_SIZE];
 } thread_error;
 
@@ -41,8 +43,10 @@ typedef struct handlers {
 pthread_mutex_t hd__error_handlers_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
-    handlers now;               /* a handler and its user are read together, under the lock */
-    char printed[MESSAGE_SIZE]; /* the last text that hd_warning_print printed for this handler */
+    /* protected by hd__error_handlers_lock, so that a handler is read together with its user */
+    handlers now;
+    /* the last text that hd_warning_print has printed since hd_on_warning, or "" */
+    char printed[MESSAGE_SIZE];
 } process;
 
 static _Atomic(const char *(*)(int *)) scope_place;
@@ -98,9 +102,9 @@ const char *hd__error_tail(const char *text, size_t most)
     return text + from;
 }
 
-/* In debug mode, adds `module`, unless it is NULL, and the place of the program's innermost scope
- * to the message. A message that has them already, because a handler passes it on, does not
- * change. */
+/* In debug mode, adds to the message `module`, unless it is NULL, and the file and line of the
+ * program's innermost scope. Does nothing if the message has them already, because a handler passes
+ * it on. */
 static void add_place(char text[MESSAGE_SIZE], const char *module)
 {
     static const char words[] = "; in the scope opened at ";
@@ -251,7 +255,7 @@ void hd_on_error(hd_error_handler handler, void *user)
 
 static void print_failure(hd_code code, const char *message)
 {
-    fflush(stdout); /* keeps the lines in order; abort does not flush */
+    fflush(stdout); /* keeps both streams in order; abort does not flush stdout */
     fprintf(stderr, "%s: %s\n", hd_code_name(code), message ? message : "");
 }
 
@@ -334,7 +338,7 @@ void hd_warning_print(const char *message, void *user)
     (void)user;
     message = message ? message : "";
     if (!is_repeated(message)) {
-        fflush(stdout); /* keeps the lines in order */
+        fflush(stdout); /* keeps both streams in order */
         fprintf(stderr, "warning: %s\n", message);
     }
 }

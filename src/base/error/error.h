@@ -18,9 +18,9 @@ extern void (*_Atomic hd__null_note)(char text[HD__NOTE]);
  * = swap(0); swap(before + own). */
 uint64_t hd__error_uncleared_swap(uint64_t n);
 
-/* Sets f, which returns the file, and in *line the line, where the program opened this thread's
- * innermost scope. It returns NULL if the place is unknown. In debug mode, messages end with this
- * place. */
+/* Sets the function f with which messages of debug mode find the place where the program opened
+ * this thread's innermost scope. f returns the file and sets *line, or returns NULL if the place is
+ * unknown. */
 void hd__error_on_message(const char *(*f)(int *line));
 
 /* Returns the last `most` bytes of a text, or up to 3 bytes fewer, so that no UTF-8 character is

@@ -34,11 +34,12 @@ bool hd__file_lfs_ok(const char *path, const void *bytes, size_t n);
 size_t hd__file_parent_length(const char *path);
 /* Returns the part of path after its directory: "b" or "b/". */
 const char *hd__file_last_part(const char *path);
-/* Opens the directory that path lies in, for hd__file_sync_close. Returns -1 with errno on failure.
- * Call it before you change anything in the directory, so that a failure leaves everything
- * unchanged. */
+/* Opens the directory that path lies in, and returns it; hd__file_sync_close closes it. Returns -1
+ * with errno on failure. Call it before you change anything in the directory, so that a failure
+ * leaves everything unchanged. */
 int hd__file_parent_open(const char *path);
-/* Makes the renames in the open directory durable, and closes it. Returns 0 or an errno. */
+/* Syncs the open directory, which makes renames in it durable, and closes it. Returns 0, or the
+ * errno of the first failure. */
 int hd__file_sync_close(int parent);
 
 /* ---------------------------------------------------------------- writing */
@@ -47,26 +48,29 @@ int hd__file_sync_close(int parent);
  * path under a hidden name, synced, and renamed to the path; then the directory is synced. If
  * anything fails before the rename, the path is unchanged, and the new file is removed. Only a
  * regular file is replaced. The new file stays locked until hd__file_whole_end. A hidden file
- * without a lock was left by a killed process; the next write to the same path removes it. */
+ * without a lock was left by a killed process; the next write to the same path removes it.
+ * HD__PREFIX is the size of a hidden name's beginning, HD__TEMPORARY that of the whole name. */
 enum { HD__PREFIX = 24, HD__TEMPORARY = 64 };
 
 /* Writes the beginning of all hidden names beside path: ".heed-", a hash of the path's last part,
- * and "-". The last part itself may be too long to be extended. */
+ * and "-". The hash stands for the last part, which may be too long to be extended. */
 void hd__file_hidden_prefix(const char *path, char prefix[HD__PREFIX]);
 
 typedef struct hd__file_whole {
-    const char *path; /* belongs to the caller */
+    const char *path; /* the file's path; belongs to the caller */
     char name[HD__TEMPORARY];
-    int parent, fd; /* the directory of both names; the new file */
+    int parent, fd; /* the directory of path and name; the new file; -1 if not open */
     int lock;       /* the new file, opened again and locked; -1: it cannot be locked */
     bool failed;    /* an error is set, and nothing more is written */
 } hd__file_whole;
 
-/* hd__file_whole_begin creates the new file. After a failure, hd__file_whole_add does nothing, and
- * hd__file_whole_end returns false. The error stays set. */
+/* hd__file_whole_begin creates the new file, and hd__file_whole_add appends n bytes to it. A
+ * failure sets an error and w->failed. After it, hd__file_whole_add does nothing, and
+ * hd__file_whole_end returns false. */
 void hd__file_whole_begin(hd__file_whole *w, const char *path);
 void hd__file_whole_add(hd__file_whole *w, const void *bytes, size_t n);
-/* Closes the new file and renames it to the path. If ok is false, removes the new file instead. */
+/* Closes the new file and renames it to the path. Returns false with an error if that fails. If ok
+ * is false or w->failed is set, removes the new file instead and returns false. */
 bool hd__file_whole_end(hd__file_whole *w, bool ok);
 
 #endif

@@ -1,8 +1,9 @@
 /* folder.c - writes and removes folders by way of hidden directories.
  *
- * A new folder is filled under its hidden name and then gets its own name. Before the rename, every
- * file in it is synced, and after it the parent directory. If it replaces an old folder, the system
- * exchanges the two names in one step, and the old folder is removed under the hidden name. */
+ * A new folder is filled under its hidden name and then gets its own name. Every file in it is
+ * synced before the rename, and the parent directory after it. If it replaces an old folder, the
+ * system exchanges the two names in one step, and the old folder is removed under the hidden
+ * name. */
 #include "base/files/hidden.h"
 
 #include <errno.h>
@@ -14,8 +15,8 @@ enum { NAME_SIZE = 64 };
 
 /* ---------------------------------------------------------------- names */
 
-/* Writes the path of the file `name` in the folder's parent directory. A path that does not fit is
- * cut off; the system could not open it anyway. */
+/* Writes to `path` the path of the file `name` in the folder's parent directory. A path that does
+ * not fit is cut off; the system could not open it anyway. */
 static void path_beside(const hd__folder *f, const char *name, char path[HD__HIDDEN_PATH])
 {
     size_t n = hd__file_parent_length(f->path);
@@ -54,7 +55,8 @@ bool hd__folder_still_at(int fd, const char *path, bool follow, int *cause)
 
 /* ---------------------------------------------------------------- removing */
 
-/* Removes the named files. Unlike a listing, this needs no memory. Returns 0 or an errno. */
+/* Removes the files with these names from the open directory fd. Returns 0 or an errno; a missing
+ * file is no failure. Unlike a listing, this needs no memory. */
 static int clear_by_name(int fd, const char *const *names)
 {
     int cause = 0;
@@ -64,9 +66,9 @@ static int clear_by_name(int fd, const char *const *names)
     return cause;
 }
 
-/* First makes a read-only directory writable; if that fails, unlink gives the errno. Keeps fd open,
- * and so the lock, until the directory is gone. Otherwise another process could take the directory
- * for a left-over one. */
+/* First makes the directory writable. If that fails, unlink fails, too, and gives the errno. Keeps
+ * fd open, and with it the lock, until the directory is gone. Otherwise another process could take
+ * the directory for a left-over one. */
 int hd__folder_directory_clear(int fd, const char *path, const char *const *names)
 {
     hd__sys_chmod(fd, ".", 0700);
@@ -87,13 +89,13 @@ int hd__folder_hidden_clear(hd__folder *f)
     return hd__folder_directory_clear(fd, f->hidden, f->names);
 }
 
-/* Unless cause is 0, warns that a directory is left under the hidden name. `which` is "old" or
- * "unfinished". */
+/* Warns that a directory is left under the hidden name, because removing it failed with the errno
+ * `cause`. Does nothing if cause is 0. `which` is "old" or "unfinished". */
 static void warn_if_left(const hd__folder *f, const char *which, int cause)
 {
     if (cause != 0) {
-        hd_warn("the %s %s of '%.*s' is left as '%.*s', because removing it failed: %s. Remove it, "
-                "or the next call tries again",
+        hd_warn("the %s %s of '%.*s' is left as '%.*s', because removing it failed: %s. The next "
+                "call tries again; you may also remove it yourself",
                 which, f->what, HD__CUT(f->path), HD__CUT(f->hidden), HD__WHY(cause));
     }
 }
@@ -105,10 +107,10 @@ static void drop_unfinished(hd__folder *f)
 
 /* ---------------------------------------------------------------- left-over directories */
 
-/* True if this process's user owns the open directory fd and no process uses it; fd is then locked.
- * If this cannot be found out, returns false with an errno in *cause, which is 0 otherwise. Takes
- * the lock before it compares the names, because another process may have given the directory its
- * final name just before. */
+/* Locks the open directory fd. Returns true if this process's user owns it, no other process has
+ * locked it, and it is still at path. Locks it before it compares the names, because another
+ * process may have given the directory its final name just before. If a system call fails, returns
+ * false with its errno in *cause; otherwise sets *cause to 0. */
 static bool is_unused(int fd, const char *path, int *cause)
 {
     hd__sys_info info;
@@ -124,12 +126,12 @@ static bool is_unused(int fd, const char *path, int *cause)
     return hd__folder_still_at(fd, path, false, cause);
 }
 
-/* Removes the hidden directory at path, and sets *found, if it is left over. Returns 0 or an
- * errno. */
+/* If no process uses the hidden directory at path, sets *found and removes the directory. Returns
+ * 0, or the errno of the first failure. */
 static int clear_left_over(const hd__folder *f, const char *path, bool *found)
 {
     int fd = hd__sys_open_directory(path, false), cause;
-    if (fd < 0) { /* removed by another process, or a file or a link */
+    if (fd < 0) { /* another process has removed it, or it is a file or a link */
         return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : errno;
     }
     *found = is_unused(fd, path, &cause);
@@ -156,7 +158,7 @@ void hd__folder_left_overs_clear(const hd__folder *f, hd__file_left_overs *left)
             path_beside(f, name, path);
             int cause = clear_left_over(f, path, &found);
             left->found += found || cause != 0;
-            if (cause != 0 && left->cause == 0) { /* only the first failure is noted */
+            if (cause != 0 && left->cause == 0) { /* *left keeps the first failure only */
                 left->cause = cause;
                 memcpy(left->path, path, sizeof path);
             }
@@ -167,8 +169,9 @@ void hd__folder_left_overs_clear(const hd__folder *f, hd__file_left_overs *left)
 
 /* ---------------------------------------------------------------- making */
 
-/* Opens and locks the directory that was just made. Returns false with 0 in *cause if another
- * process has taken it for a left-over one. */
+/* Opens the directory that was just made, as f->lock, and locks it. Returns false with an errno in
+ * *cause if that fails, or with 0 if another process has taken the directory for a left-over
+ * one. */
 static bool lock_new(hd__folder *f, int *cause)
 {
     f->lock = hd__sys_open_directory(f->hidden, false);
@@ -229,7 +232,8 @@ static bool show_new(const hd__folder *f)
             hd__file_fail(f->path, "rename the new directory to it", errno));
 }
 
-/* After an interruption, looks whether the new directory has the path already. */
+/* If a signal interrupts the exchange, looks whether the new directory is at path already, and
+ * tries again if it is not. */
 int hd__folder_exchange_to(const hd__folder *f, const char *path)
 {
     int cause, unknown = 0;
@@ -240,10 +244,11 @@ int hd__folder_exchange_to(const hd__folder *f, const char *path)
     return cause == EINTR ? unknown : cause;
 }
 
-/* The new folder is at its path, and an old one has the hidden name, but the errno `cause` says
- * that this may not be durable. Undoes it, unless another process has replaced the folder since,
- * and then removes the new directory under its hidden name. So no reader finds half of it. Returns
- * false with HD_IO; the message says which folder is where. */
+/* Handles a failed sync of the parent directory, whose errno is `cause`. The new folder is at its
+ * path, and an old one has the hidden name, but a crash may undo this. Unless another process has
+ * replaced the folder since, undoes the rename, and then removes the new directory under its hidden
+ * name, so no reader finds half of it. Returns false with HD_IO; the message says which folder is
+ * where. */
 static bool take_back(hd__folder *f, int cause)
 {
     int unknown;
@@ -270,8 +275,8 @@ static bool take_back(hd__folder *f, int cause)
         HD__CUT(f->path), HD__WHY(cause), f->what);
 }
 
-/* Removes the old folder. Another process that replaces the same folder may have removed it
- * already. */
+/* Removes the old folder, which has the hidden name, and warns if that fails. Another process that
+ * replaces the same folder may have removed it already, which is no failure. */
 static void remove_old(const hd__folder *f)
 {
     int fd = hd__sys_open_directory(f->hidden, false);
@@ -281,7 +286,8 @@ static void remove_old(const hd__folder *f)
     warn_if_left(f, "old", cause);
 }
 
-/* Writes the folder, which lies in the open directory `parent`. Closes parent. */
+/* Writes the folder into the open directory `parent`, and closes parent. Returns false with an
+ * error if that fails. */
 static bool write_in(int parent, hd__folder *f)
 {
     bool made = hidden_make(f);

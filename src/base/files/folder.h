@@ -17,15 +17,16 @@
 enum { HD__HIDDEN_PATH = HD__LONGEST_PATH + 260 };
 
 typedef struct hd__folder {
-    const char *path;          /* where the folder appears; belongs to the caller */
-    const char *what, *advice; /* "checkpoint"; what to do if path exists, or NULL */
-    const char *const *names;  /* of all files in it, with NULL at the end */
+    const char *path; /* where the folder appears; belongs to the caller */
+    /* for messages: the kind of folder, such as "checkpoint"; advice if path exists, or NULL */
+    const char *what, *advice;
+    const char *const *names; /* the names of all files in it, and NULL at the end */
     /* Writes the files into the hidden directory, and syncs them. Returns false with an error if
      * that fails. */
     bool (*fill)(struct hd__folder *f);
-    /* Both are NULL for a folder that must be new. replaceable returns false with an error if the
-     * thing at path must not be replaced. show renames the hidden directory to path, or exchanges
-     * the two. */
+    /* replaceable and show are NULL for a folder that must be new. replaceable returns false with
+     * an error if the thing at path must not be replaced. show renames the hidden directory to
+     * path, or exchanges the two and sets `old`. It returns false with an error if that fails. */
     bool (*replaceable)(const char *path);
     bool (*show)(struct hd__folder *f);
     void *user;

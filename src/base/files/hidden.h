@@ -20,8 +20,8 @@ int hd__folder_exchange_to(const hd__folder *f, const char *path);
 
 /* Sets f->hidden to a hidden path that this process has not used yet. */
 void hd__folder_hidden_name(hd__folder *f);
-/* Removes the hidden directory and its files. Returns 0, or the errno of the first removal that
- * fails. */
+/* Removes the hidden directory, which f->lock holds open, and its files, and closes f->lock.
+ * Returns 0, or the errno of the first removal that fails. */
 int hd__folder_hidden_clear(hd__folder *f);
 /* Removes all files in the open directory fd, closes fd, and removes the directory at path. If
  * memory runs out for a list of the files, removes only the files that `names` has. Returns 0, or
@@ -33,9 +33,10 @@ int hd__folder_directory_clear(int fd, const char *path, const char *const *name
  * beside the folder, and reports in *left, which begins as {0}. A directory that cannot be removed
  * stays. */
 typedef struct hd__file_left_overs {
-    int found, cause; /* how many there were; the errno of the first failed removal, or 0 */
-    int unread;       /* the errno if the parent directory cannot be read, or 0 */
-    char path[HD__HIDDEN_PATH]; /* the path that could not be removed */
+    /* the number of left-over directories; the errno of the first failed removal, or 0 */
+    int found, cause;
+    int unread;                 /* the errno if the parent directory cannot be read; otherwise 0 */
+    char path[HD__HIDDEN_PATH]; /* if cause is not 0: the directory whose removal failed */
 } hd__file_left_overs;
 
 void hd__folder_left_overs_clear(const hd__folder *f, hd__file_left_overs *left);

@@ -10,7 +10,8 @@
 /* ---------------------------------------------------------------- messages */
 
 static HD__TLS struct {
-    const char *hidden, *path; /* of the folder that is being filled; NULL: there is none */
+    /* the hidden and the final path of the folder being filled; NULL: none */
+    const char *hidden, *path;
 } filling;
 
 void hd__file_names_below(const char *hidden, const char *path)
@@ -21,8 +22,8 @@ void hd__file_names_below(const char *hidden, const char *path)
 
 enum { SHOWN = HD__LONGEST_PATH + 260 };
 
-/* Returns the path that messages name: path itself, or for a file in a hidden directory its final
- * path, which this writes into `room`. */
+/* Returns the path that messages name. This is path itself. For a file in the hidden directory that
+ * is being filled, it is the file's final path, which this function writes into `room`. */
 static const char *path_shown(const char *path, char room[SHOWN])
 {
     size_t n = filling.hidden ? strlen(filling.hidden) : 0;
@@ -189,8 +190,8 @@ int hd__file_sync_close(int parent)
 
 /* ---------------------------------------------------------------- writing */
 
-/* Checks that path has a regular file or nothing. Otherwise returns false with an error, because a
- * device, for example, must not be replaced. */
+/* Checks that a regular file or nothing is at w->path. Otherwise returns false with an error,
+ * because a device, for example, must not be replaced. */
 static bool may_replace(const hd__file_whole *w)
 {
     hd__sys_info info;
@@ -206,8 +207,8 @@ void hd__file_hidden_prefix(const char *path, char prefix[HD__PREFIX])
     snprintf(prefix, HD__PREFIX, ".heed-%016" PRIx64 "-", hd__text_hash(last, strcspn(last, "/")));
 }
 
-/* True if the open file fd is a regular one, belongs to this user, still has this name, and no
- * process writes it. Locks fd. */
+/* Locks the open file fd. Returns true if no process writes the file, and it is a regular one that
+ * belongs to this user and still has this name in the directory `parent`. */
 static bool is_abandoned(int parent, const char *name, int fd)
 {
     hd__sys_info info, named;
@@ -216,8 +217,8 @@ static bool is_abandoned(int parent, const char *name, int fd)
            named.device == info.device && named.number == info.number;
 }
 
-/* Removes the hidden files that killed processes have left beside the path. What cannot be removed
- * stays. */
+/* Removes the hidden files that killed processes have left beside the path. A file that cannot be
+ * removed stays, and no error is set. */
 static void abandoned_remove(const hd__file_whole *w)
 {
     char prefix[HD__PREFIX];
@@ -239,8 +240,8 @@ static void abandoned_remove(const hd__file_whole *w)
     hd__sys_list_end(list);
 }
 
-/* Locks the new file. Returns false if another process has already taken it for an abandoned
- * one. */
+/* Opens the new file again, as w->lock, and locks it. Returns false if another process has already
+ * taken the file for an abandoned one. Returns true without a lock where files cannot be locked. */
 static bool lock_new_file(hd__file_whole *w)
 {
     hd__sys_info info;
@@ -249,8 +250,8 @@ static bool lock_new_file(hd__file_whole *w)
     return !taken && (hd__sys_stat(w->parent, w->name, false, &info) == 0 || errno != ENOENT);
 }
 
-/* Creates the new file under a name that is short even if the path's name is long. On failure w->fd
- * stays -1, and errno is set. */
+/* Creates and locks the new file, under a name that is short even if the path's name is long. On
+ * failure w->fd stays -1, and errno is set. */
 static void create_new_file(hd__file_whole *w)
 {
     static atomic_uint count;
@@ -305,7 +306,7 @@ void hd__file_whole_add(hd__file_whole *w, const void *bytes, size_t n)
 }
 
 /* Closes the new file. If ok, syncs it first, because it must be complete before it gets its name.
- * Returns true if ok is true and nothing fails. */
+ * Returns true if ok is true and nothing fails. A failure sets an error only if ok is true. */
 static bool sync_and_close(hd__file_whole *w, bool ok)
 {
     int synced = ok ? hd__sys_sync(w->fd) : 0, closed = hd__sys_close(w->fd);

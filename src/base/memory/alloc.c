@@ -34,7 +34,7 @@
 enum {
     HEADER = 16,
     SMALL_STEP = 64,
-    SMALL_CLASSES = 16, /* the last one has blocks of 1024 bytes */
+    SMALL_CLASSES = 16, /* number of small classes; the last one's blocks have 1024 bytes */
     SMALL_MOST = SMALL_CLASSES * SMALL_STEP - HEADER,
     LINE_BYTES = HD__HEAP_LINE, /* bytes before a heap block; the last 16 are its header */
     CLASSES = SMALL_CLASSES + 6 * 8,
@@ -43,7 +43,7 @@ enum {
     PLAIN,
     LARGE_STEP = 4096,
     KEPT_SMALL = 1 << 21, /* the most bytes of one small class that a thread keeps */
-    KEPT_BYTES = 1 << 16  /* the most bytes of one other class, but at least two blocks */
+    KEPT_BYTES = 1 << 16  /* the most bytes of one larger class, or two blocks if these have more */
 };
 
 _Static_assert(sizeof(hd__mem_header) <= HEADER, "the header must not reach into the block");
@@ -60,7 +60,7 @@ typedef struct cached_block {
  * never changes. */
 typedef struct cache {
     cached_block *first[CLASSES];
-    uint16_t room[CLASSES]; /* how many more blocks fit */
+    uint16_t room[CLASSES]; /* how many more blocks of each class fit */
 } cache;
 
 static cache closed_cache;
@@ -70,7 +70,7 @@ static pthread_once_t environment_once = PTHREAD_ONCE_INIT;
 static bool cache_wanted;
 static atomic_size_t listed_most; /* the largest size that caches keep; 0: there are no caches */
 
-static hd_allocator custom; /* valid if custom_on; both change only while no block is live */
+static hd_allocator custom; /* the user's, if custom_on; both change only while no block is live */
 static atomic_bool custom_on;
 
 static atomic_int_least64_t system_allocs;
@@ -258,8 +258,9 @@ static void *block_of(size_t size, unsigned int class)
     return hd__heap_alloc(bytes - LINE_BYTES);
 }
 
-/* Allocates a block without looking into the thread's cache. If memory runs out, empties the cache
- * and the heap's free memory, and tries again. */
+/* Allocates a block without looking into the thread's cache. If memory runs out, empties the cache,
+ * returns the heap's free memory to the system, and tries again. Returns NULL without an error if
+ * that fails, too. */
 static void *new_block(size_t size)
 {
     pthread_once(&environment_once, read_environment);
@@ -347,8 +348,8 @@ void hd_free(void *p)
     hd__mem_block_free(p);
 }
 
-/* Puts the block into the ring itself if it can, because every freed tensor takes this path.
- * hd__mem_retire_object handles the other cases. */
+/* Handles the common case without a call, because every freed tensor takes this path: a block that
+ * goes straight into the ring. hd__mem_retire_object handles the other cases. */
 void hd__mem_retire(void *p)
 {
     hd__mem_header *h = hd__mem_header_of(p);

@@ -7,7 +7,8 @@
 /* Allocates like hd_alloc, but sets no error: if it returns NULL, the caller calls
  * hd__error_no_memory. */
 void *hd__mem_alloc(size_t size);
-/* Allocates like hd_alloc, and sets all bytes to 0. */
+/* Allocates like hd_alloc, and sets all bytes to 0. Returns NULL with HD_MEMORY if memory runs
+ * out. */
 void *hd__mem_alloc_zeroed(size_t size);
 
 enum { HD__RETIRED_MOST = 4096 - 64 }; /* the largest block that goes into quarantine */

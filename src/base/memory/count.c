@@ -17,7 +17,7 @@ HD__TLS tally hd__count_mine = {.high = UNLISTED_HIGH};
 
 pthread_mutex_t hd__count_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct { /* protected by hd__count_lock */
+static struct { /* the totals, protected by hd__count_lock */
     tally *first;
     int64_t total[HD__COUNTS], peak;
 } all;

@@ -25,22 +25,22 @@
 
 enum {
     HEAP_LINE = HD__HEAP_LINE,
-    HUGE = 1 << 21,
+    HUGE_PAGE = 1 << 21,
     SLACK = 1 << 24,
     RELEASABLE = 1 << 20, /* a free chunk of at least this size gives its pages back */
     LEAST_MAP = 1 << 20,
     MOST_MAP = 1 << 28,
     ALONE = 1 << 24, /* a block of at least this size is mapped by itself */
-    BIN_PARTS = 8,   /* bins for each power of two */
+    BIN_PARTS = 8,   /* number of bins for each power of two */
     BINS = 64 * BIN_PARTS,
-    BIN_LOOKS = 8 /* the most chunks to look at in one bin */
+    BIN_LOOKS = 8 /* the most chunks of one bin that a request looks at */
 };
 
 typedef struct chunk {
-    size_t bytes;             /* of the line and the block together */
+    size_t bytes;             /* the size of the line and the block together */
     struct chunk *before;     /* the chunk right before it; NULL: the mapping begins with it */
-    struct chunk *next, **at; /* in a bin: the next chunk; the pointer to this chunk */
-    size_t untouched;         /* untouched bytes at its end */
+    struct chunk *next, **at; /* in a bin: the next chunk; the pointer that points to this chunk */
+    size_t untouched;         /* the number of untouched bytes at its end */
     bool last, free;          /* last: the mapping ends with this chunk */
 } chunk;
 
@@ -166,7 +166,7 @@ static size_t round_up(size_t n, size_t to)
 
 static chunk *map(size_t bytes)
 {
-    size_t page = bytes >= 2 * HUGE ? HUGE : hd__sys_page_bytes();
+    size_t page = bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : hd__sys_page_bytes();
     bytes = round_up(bytes, page);
     chunk *c = hd__sys_pages_map(bytes, page);
     if (!c) {
@@ -210,10 +210,11 @@ static void release_all(bool whole)
     }
 }
 
-/* Maps memory for a chunk of `bytes`. Maps as many bytes as are mapped already, but at least
- * LEAST_MAP and at most MOST_MAP. A block of at least ALONE bytes gets a mapping of its own size,
- * because small blocks would occupy the rest of a larger one and keep it mapped. If the system
- * refuses a mapping that is larger than `bytes`, tries again with `bytes`. */
+/* Maps memory for a chunk of `bytes` and returns the chunk, or NULL if memory runs out. Maps as
+ * many bytes as are mapped already, but at least LEAST_MAP and at most MOST_MAP. A block of at
+ * least ALONE bytes gets a mapping of its own size, because small blocks would occupy the rest of a
+ * larger one and keep it mapped. If the system refuses a mapping that is larger than `bytes`, tries
+ * again with `bytes`. */
 static chunk *heap_grow(size_t bytes)
 {
     if (hd__heap.touched > SLACK + hd__heap.used / 8) {

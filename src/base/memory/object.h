@@ -44,7 +44,8 @@ hd__object_kind_of_object hd__object_kind_at(const void *p);
  * NULL. */
 void *hd__object_wrong_object(hd__object_kind_of_object expected, const char *arg, const void *p);
 
-/* Returns a zeroed object of that kind, or NULL with HD_MEMORY if memory runs out. */
+/* Returns a zeroed object of that kind and of `size` bytes, or NULL with HD_MEMORY if memory runs
+ * out. */
 void *hd__object_new(hd__object_kind_of_object kind, size_t size);
 /* Makes an object inside a larger block: writes its header at `block`, and returns the place after
  * it. */
@@ -64,10 +65,10 @@ bool hd__object_is(hd__object_kind_of_object kind, const char *arg, const void *
 bool hd__object_free_ok(hd__object_kind_of_object kind, const char *arg, const void *p,
                         const void *none);
 
-/* These two are for an object that heed may still hold when the program frees it. Its _free
- * function drops only the program's reference. hd__object_given_up, which this _free calls, sets
- * *freed; it returns false with HD_STATE if *freed was set already. hd__object_not_given_up returns
- * false with HD_STATE if *freed is set, and names freed_by, the _free function. */
+/* The next two functions are for an object that heed may still hold when the program frees it. Its
+ * _free function drops only the program's reference. hd__object_given_up, which this _free calls,
+ * sets *freed; it returns false with HD_STATE if *freed was set already. hd__object_not_given_up
+ * returns false with HD_STATE if *freed is set, and names freed_by, the _free function. */
 bool hd__object_not_given_up(const char *arg, const atomic_bool *freed, const char *freed_by);
 bool hd__object_given_up(const char *arg, atomic_bool *freed);
 

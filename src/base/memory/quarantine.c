@@ -75,7 +75,7 @@ static size_t ring_bytes(const void *p)
     return hd__mem_class_bytes(hd__mem_header_of(p)->class);
 }
 
-/* Frees the oldest block of a ring that counts bytes (HEED_DEBUG=1). */
+/* Frees the oldest block of the ring r, which counts bytes (HEED_DEBUG=1). */
 static void ring_drop_oldest(hd__ring *r)
 {
     void *p = r->blocks[r->last];
@@ -133,8 +133,8 @@ void hd__mem_quarantine_empty(void)
 
 /* ---------------------------------------------------------------- objects */
 
-/* Marks the object before ring_put: if there is no memory for a ring, the block is freed, and
- * another thread may get it. */
+/* Marks the object before it calls ring_put. If there is no memory for a ring, ring_put frees the
+ * block, and another thread may get it. */
 void hd__mem_retire_object(void *p, const char *freed_by)
 {
     hd__mem_header *h = hd__mem_header_of(p);

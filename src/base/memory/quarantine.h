@@ -24,7 +24,8 @@ enum { HD__RING_FEW = 64, HD__RETIRED_CLASS = 31 };
 
 extern HD__TLS hd__ring *hd__ring_mine;
 
-bool hd__ring_lacks(const hd__ring *r, const void *p); /* for assertions */
+/* True if p is not in the ring r. Only assertions call it. */
+bool hd__ring_lacks(const hd__ring *r, const void *p);
 
 /* Puts p into the ring in place of the oldest block, and frees that block. Only for a ring without
  * HEED_DEBUG=1. */

@@ -17,8 +17,8 @@
 
 typedef struct hd__draws {
     struct hd__draws *outer;
-    bool noted;              /* something was drawn; g and before are valid from then on */
-    hd_generator *g, before; /* before: a copy of g before the draw */
+    bool noted;              /* true once the call has drawn; g and before are valid from then on */
+    hd_generator *g, before; /* the generator, and a copy of it from before the draw */
 } hd__draws;
 
 extern HD__TLS hd__draws *hd__draws_top;
@@ -37,8 +37,8 @@ static inline void hd__draws_begin(hd__draws *d)
 /* Does the work of hd__draws_end if d has noted a draw or is not the innermost hd__draws. */
 void hd__draws_end_slowly(hd__draws *d, bool keep);
 
-/* Ends d. `keep`: the call succeeded, and its draws stay; otherwise they are taken back. Also ends
- * every hd__draws that began after d and was not ended. */
+/* Ends d. If `keep`, the call's draws stay; otherwise they are taken back. Also ends every
+ * hd__draws that began after d and was not ended. */
 static inline void hd__draws_end(hd__draws *d, bool keep)
 {
     if (hd__draws_top == d && !d->noted) {

@@ -87,7 +87,7 @@ void hd__gen_seed(hd_generator *g, int64_t value)
 
 /* ---------------------------------------------------------------- the default generator */
 
-/* The default generator. Before it is a header for hd__object, as before a block of hd_alloc. */
+/* The default generator after a header for hd__object, as a block of hd_alloc has one. */
 static struct {
     _Alignas(16) hd__mem_header header;
     _Alignas(16) hd_generator g;
@@ -97,7 +97,8 @@ _Static_assert(sizeof(hd__mem_header) == 16 || sizeof(void *) < 8,
 static hd_generator *const default_generator = &default_one.g;
 static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t default_once = PTHREAD_ONCE_INIT;
-static HD__TLS hd_generator *in_use; /* NULL: the default generator */
+/* the generator of this thread's draws; NULL: the default generator */
+static HD__TLS hd_generator *in_use;
 
 static void seed_default(void)
 {
@@ -133,7 +134,7 @@ void hd__gen_hold(const hd_generator *g)
 void hd__gen_lock(hd_generator *g)
 {
     hd__gen_hold(g);
-    if (g->user != &in_use) { /* each thread has its own in_use */
+    if (g->user != &in_use) { /* the address is different in each thread */
         g->user = &in_use;
         g->switches++;
     }
@@ -246,8 +247,8 @@ uint64_t hd_generator_random64(hd_generator *g)
 
 /* ---------------------------------------------------------------- integers */
 
-/* Each number is lo + output mod (hi - lo). A large range needs outputs of 64 bits. With 32 bits,
- * some values would be visibly more frequent than others. */
+/* Each number is lo + output mod (hi - lo). For a large range an output has 64 bits, because with
+ * 32 bits some values would be visibly more frequent than others. */
 void hd__rng_randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi)
 {
     HD__GEN_LOCKED(g);
@@ -290,8 +291,8 @@ void hd__rng_randperm(hd_generator *g, int64_t *r, int64_t n)
 
 /* ---------------------------------------------------------------- one sample */
 
-/* The method of Box and Muller (1958). The first uniform number gives the angle, the second one the
- * radius. Returns the number of the cosine, and keeps that of the sine for the next call. */
+/* The method of Box and Muller (1958). The first uniform number gives the angle, and the second one
+ * the radius. Returns radius times cosine, and keeps radius times sine for the next call. */
 double hd__rng_normal_sample(hd_generator *g)
 {
     if (g->has_spare) {

@@ -14,7 +14,7 @@ struct hd_generator {
     int next; /* the index of the word for the next output; HD__MT_SIZE: all words are used up */
     hd_bernoulli_stream bernoulli;
     uint32_t state[HD__MT_SIZE];
-    bool has_spare; /* the second number of a Box-Muller pair is left, in spare */
+    bool has_spare; /* true if `spare` holds the second number of a Box-Muller pair */
     double spare;
     const void *user;  /* identifies the thread that last locked this generator */
     uint64_t switches; /* how often a thread locked it after another one had */

@@ -16,7 +16,7 @@ static bool has_all(uint32_t bits, uint32_t wanted)
     return (bits & wanted) == wanted;
 }
 
-/* Reads XCR0. The instruction exists only where CPUID reports OSXSAVE. */
+/* Returns the low half of XCR0. The instruction exists only where CPUID reports OSXSAVE. */
 static uint32_t saved_registers(void)
 {
     uint32_t low, high;
@@ -29,9 +29,10 @@ static uint32_t saved_registers(void)
 
 static int level_of_cpu(void)
 {
-    enum { FMA = 1 << 12, OSXSAVE = 1 << 27, AVX = 1 << 28 };          /* in ecx of CPUID leaf 1 */
-    enum { AVX2 = 1 << 5 };                                            /* in ebx of leaf 7 */
-    const uint32_t avx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31; /* F, DQ, BW, VL in ebx */
+    enum { FMA = 1 << 12, OSXSAVE = 1 << 27, AVX = 1 << 28 }; /* bits of ecx in CPUID leaf 1 */
+    enum { AVX2 = 1 << 5 };                                   /* a bit of ebx in CPUID leaf 7 */
+    /* bits of ebx in CPUID leaf 7: AVX-512 F, DQ, BW and VL */
+    const uint32_t avx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;
     enum { YMM = 6, ZMM = 0xe6 }; /* bits of XCR0; both include XMM */
     uint32_t a, b, c, d;
     if (!__get_cpuid(1, &a, &b, &c, &d) || !has_all(c, FMA | OSXSAVE | AVX)) {

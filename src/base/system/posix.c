@@ -17,8 +17,8 @@
 
 _Static_assert(sizeof(off_t) == 8, "heed needs -D_FILE_OFFSET_BITS=64 here, as Meson gives it");
 
-/* AGAIN is the end of a function. It repeats the call while signals interrupt it, and returns the
- * call's result. `failed` is the result of a failed call: -1 for UNINTERRUPTED. */
+/* AGAIN is the last line of a function's body. It repeats the call while signals interrupt it, and
+ * returns the call's result. `failed` is the result of a failed call: -1 for UNINTERRUPTED. */
 #define AGAIN(type, failed, call)                                                                  \
     type result;                                                                                   \
     do {                                                                                           \

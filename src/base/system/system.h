@@ -91,8 +91,9 @@ int hd__sys_sync(int fd);
  * the process ends or is killed. Returns 0 or an errno: EWOULDBLOCK if it is locked already. */
 int hd__sys_lock(int fd);
 
-/* Maps the first n bytes of an open file, n > 0, as private memory of the process, which may be
- * written if `writable`. Writes do not change the file. */
+/* Maps the first n bytes of an open file, n > 0, as private memory. Returns its address, or NULL
+ * with errno. The memory can be written if `writable`, but writes do not change the file.
+ * hd__sys_unmap frees it. */
 void *hd__sys_map(int fd, int64_t n, bool writable);
 void hd__sys_unmap(void *bytes, size_t n); /* also for pages of hd__sys_pages_map */
 
@@ -100,10 +101,13 @@ void hd__sys_unmap(void *bytes, size_t n); /* also for pages of hd__sys_pages_ma
 
 int hd__sys_fstat(int fd, hd__sys_info *info);
 int hd__sys_chmod(int at, const char *path, unsigned mode);
-int hd__sys_may_remove_in(int fd); /* 0 if the mode of the directory fd allows removing files */
+/* Returns 0 if the mode of the directory fd allows removing files in it, and -1 with errno
+ * otherwise. */
+int hd__sys_may_remove_in(int fd);
 int hd__sys_mkdir(const char *path);
 int hd__sys_rename(const char *old, const char *path);
-int hd__sys_rename_in(int at, const char *old, const char *path); /* both names lie in `at` */
+/* Renames a file from `old` to `path`; both names lie in the directory `at`. */
+int hd__sys_rename_in(int at, const char *old, const char *path);
 int hd__sys_unlink(int at, const char *path);
 int hd__sys_rmdir(const char *path);
 /* Exchanges the files at two paths in one step. Returns 0 or an errno: ENOSYS, EINVAL or ENOTSUP if

@@ -1,8 +1,9 @@
 /* json.c - the strict JSON reader.
  *
- * `state` says what may come next, and `open` has the bracket of each open level. A string without
- * escapes is returned as it is in the text. Any other string is decoded into a buffer of the same
- * length, which is enough, because every escape is longer than its character. */
+ * `state` says what may come next, and `open` has the opening bracket of each object and array that
+ * is not complete yet. A string without escapes is returned as it is in the text. Any other string
+ * is decoded into a buffer of the same length, which is enough, because every escape is longer than
+ * its character. */
 #include "base/text/json.h"
 
 #include "base/system/shared.h"
@@ -15,15 +16,15 @@
 
 enum {
     VALUE,
-    FIRST_VALUE, /* a value or ] */
-    FIRST_NAME,  /* a name or } */
+    FIRST_VALUE, /* after [: a value or ] */
+    FIRST_NAME,  /* after {: a name or } */
     AFTER        /* after a value: a comma or the closing bracket; at depth 0 the end */
 };
 
 static const char *const memory_ran_out = NULL;
 
-/* Ends the reading with BAD, because the byte at `at` is wrong. A bool function may return the
- * result, because HD__JSON_BAD is 0. */
+/* Ends the reading with BAD, because the byte at `at` is wrong, and returns BAD. A bool function
+ * may return the result, because HD__JSON_BAD is 0. */
 static hd__json_kind bad_json(hd__json *j, size_t at, const char *expected)
 {
     j->at = at;
@@ -109,9 +110,9 @@ static size_t escape(const hd__json *j, size_t i, uint32_t *c)
     return is_low_surrogate(low) ? 12 : 0;
 }
 
-/* Finds the closing quote of the string whose opening quote is at j->at, and moves next past it.
+/* Finds the closing quote of the string whose opening quote is at j->at, and moves j->next past it.
  * Unless `to` is NULL, decodes the string into it and adds the decoded length to j->len. Sets
- * *escaped if the string has an escape. */
+ * *escaped if the string has an escape. Returns false with the event BAD if the string is wrong. */
 static bool scan_string(hd__json *j, char *to, bool *escaped)
 {
     size_t i = j->at + 1, length;
@@ -133,14 +134,15 @@ static bool scan_string(hd__json *j, char *to, bool *escaped)
     return true;
 }
 
-/* Reads the string at j->at into j->s and j->len, and moves next past it. */
+/* Reads the string at j->at into j->s and j->len, and moves j->next past it. Returns false with the
+ * event BAD if the string is wrong or memory runs out. */
 static bool string(hd__json *j)
 {
     bool escaped = false;
     if (!scan_string(j, NULL, &escaped)) {
         return false;
     }
-    size_t bytes = j->next - j->at; /* with both quotes */
+    size_t bytes = j->next - j->at; /* the string's bytes with both quotes */
     if (!escaped) {
         j->s = j->text + j->at + 1;
         j->len = bytes - 2;
@@ -200,8 +202,8 @@ static bool digits(hd__json *j, size_t *i)
     return true;
 }
 
-/* Refuses a number that a double cannot hold. Only a long one, or one with an exponent, can be so
- * large. */
+/* Returns the event NUMBER for the number in j->s, or BAD if a double cannot hold it or memory runs
+ * out. Only a long number, or one with an exponent, can be so large. */
 static hd__json_kind number_in_range(hd__json *j, bool exponent)
 {
     double v = 0;
@@ -217,7 +219,7 @@ static hd__json_kind number(hd__json *j)
     size_t i = j->at + (byte_at(j, j->at) == '-');
     bool exponent = false;
     if (byte_at(j, i) == '0') {
-        i++; /* the state AFTER refuses a digit here */
+        i++; /* a digit after this 0 is refused later, in the state AFTER */
     } else if (!digits(j, &i)) {
         return HD__JSON_BAD;
     }
@@ -284,7 +286,7 @@ static hd__json_kind value(hd__json *j)
     }
 }
 
-/* Moves next past white space; returns the byte there, or -1 at the end. */
+/* Moves j->next past white space, and returns the byte there, or -1 at the end. */
 static int skip_space(hd__json *j)
 {
     int c;
@@ -309,7 +311,8 @@ static hd__json_kind name(hd__json *j)
     return event(j, HD__JSON_NAME, VALUE);
 }
 
-/* Reads the comma or the bracket after a value inside brackets. */
+/* Reads c, the byte after a value in brackets: the closing bracket, or a comma and what follows it.
+ * Returns the event. */
 static hd__json_kind json_after(hd__json *j, int c)
 {
     bool object = in_object(j);

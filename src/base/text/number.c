@@ -51,7 +51,7 @@ int hd__text_of_number(char text[HD__NUMBER_TEXT], double v, char form, int prec
 static int shortest(double v, char digits[24])
 {
     char text[HD__NUMBER_TEXT], attempt[40];
-    for (int n = 0;; n++) { /* 17 digits always read back */
+    for (int n = 0;; n++) { /* 17 digits always read back as v */
         hd__text_of_number(text, v, 'e', n);
         int exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10) - n;
         uint64_t whole = (uint64_t)(text[0] - '0');
@@ -62,8 +62,8 @@ static int shortest(double v, char digits[24])
             snprintf(attempt, sizeof attempt, "%" PRIu64 "e%d", whole + (uint64_t)up, exponent);
             if (strtod(attempt, NULL) == v || (n == 16 && up == 0)) {
                 int len = snprintf(digits, 24, "%" PRIu64, whole + (uint64_t)up);
-                return exponent + len -
-                       1; /* no digit 0 at the end: without it, a smaller n would have read back */
+                /* The last digit is not 0: without it, a smaller n would have read back. */
+                return exponent + len - 1;
             }
         }
     }

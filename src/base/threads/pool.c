@@ -22,7 +22,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SPIN_NANOSECONDS = 50000, SPIN_LOOKS = 32 /* between two readings of the clock */ };
+/* A thread looks for work for SPIN_NANOSECONDS before it sleeps, and reads the clock after every
+ * SPIN_LOOKS looks. */
+enum { SPIN_NANOSECONDS = 50000, SPIN_LOOKS = 32 };
 
 typedef struct job {
     void (*f)(int piece, void *arg);
@@ -31,29 +33,30 @@ typedef struct job {
 } job;
 
 typedef struct worker {
-    pthread_t thread; /* unused in `caller` */
+    pthread_t thread; /* not used in pool.caller */
     pthread_cond_t wake;
     atomic_bool asleep;
 } worker;
 
 static struct {
     _Alignas(64) job job;
-    atomic_int left;    /* pieces that no thread has taken */
-    atomic_int helpers; /* how many workers, from the first one on, take part */
+    atomic_int left;    /* the number of pieces that no thread has taken */
+    atomic_int helpers; /* the number of workers, from the first one on, that take part */
     atomic_bool ending;
 
-    _Alignas(64) atomic_int undone; /* pieces that are not done */
+    _Alignas(64) atomic_int undone; /* the number of pieces that are not done */
     worker caller;
 
-    _Alignas(64) atomic_bool busy; /* a call has the pool; it alone changes what follows */
+    /* true while a call has the pool; only this call changes the fields below */
+    _Alignas(64) atomic_bool busy;
     int workers;
     worker worker[HD__MAX_THREADS - 1];
 } pool = {.caller.wake = PTHREAD_COND_INITIALIZER};
 
-/* A thread holds it while it goes to sleep, wakes another thread, or creates workers. */
+/* A thread holds this lock while it goes to sleep, wakes another thread, or creates workers. */
 pthread_mutex_t hd__pool_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static atomic_int threads; /* 0 before hd__init */
+static atomic_int threads; /* the most threads that a call may use; 0 before hd__init */
 static atomic_int cpus;
 
 /* ---------------------------------------------------------------- waiting */
@@ -118,7 +121,8 @@ static bool all_done(const worker *unused)
 
 /* ---------------------------------------------------------------- pieces */
 
-/* Takes a piece. Returns the number of pieces that were left before; 0: there was none to take. */
+/* Takes a piece. Returns the number of pieces that were left before, this one included. Returns 0
+ * if there was none to take. */
 static int take_piece(void)
 {
     int left = atomic_load_explicit(&pool.left, memory_order_relaxed);
@@ -225,7 +229,8 @@ void hd__parallel(int pieces, void (*f)(int piece, void *arg), void *arg)
 /* ---------------------------------------------------------------- ranges */
 
 typedef struct pool_range {
-    int64_t n, grain, units; /* units of `grain` indices; the last one may be shorter */
+    /* n indices make `units` units of `grain` indices each; the last unit may be shorter */
+    int64_t n, grain, units;
     int pieces;
     void (*f)(int64_t begin, int64_t end, void *arg);
     void *arg;
@@ -277,7 +282,7 @@ static bool read_count(const char *text, int *count)
 void hd__pool_start(char *wrong, size_t size)
 {
     const int allowed = hd__sys_cpus_allowed(HD__MAX_THREADS);
-    int count = hd__level == HD__PLAIN ? 1 : allowed; /* plain is for stepping: one thread */
+    int count = hd__level == HD__PLAIN ? 1 : allowed; /* one thread, for debuggers */
     const char *text = getenv("HEED_THREADS");
     atomic_store(&cpus, allowed);
     if (text && *text && !read_count(text, &count)) {

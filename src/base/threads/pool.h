@@ -31,8 +31,7 @@ void hd__pool_start(char *wrong, size_t size);
 /* Ends and joins the workers. Does nothing while a call uses them. */
 void hd__pool_stop(void);
 
-/* Resets the pool in the child of a fork, which has no workers. The caller holds the pool's
- * lock. */
+/* Resets the pool in the child of a fork, which has no workers. The caller holds hd__pool_lock. */
 void hd__pool_fork_child(void);
 
 extern pthread_mutex_t hd__pool_lock; /* start.c locks it around a fork */

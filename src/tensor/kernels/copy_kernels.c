@@ -80,7 +80,7 @@ ARANGE(arange_f64, double, 4)
             begin += some;                                                                         \
         }                                                                                          \
     }
-LINSPACE(linspace_f32, float, fmaf)
+LINSPACE(linspace_f32, float, scalar_fma_f32)
 LINSPACE(linspace_f64, double, fma)
 
 enum { PIECE = 4096 }; /* number of output bytes that are computed before they are written */

@@ -24,9 +24,32 @@ static inline float scalar_of_f32(uint32_t bits)
     return x;
 }
 
+/* Returns a b + c, rounded once, at every CPU level. Emscripten's fmaf rounds some sums to the
+ * wrong side, because WebAssembly has no rounding modes. There the sum is computed in float64, and
+ * `rest` is its error. If rest is not 0, the exact value lies between two float64, and the sum
+ * becomes the one of them whose last bit is 1. Then the conversion to float32 rounds it as it would
+ * round the exact value (Boldo and Melquiond 2008, "Emulation of FMA and correctly rounded
+ * sums"). */
+HDK_INLINE float scalar_fma_f32(float a, float b, float c)
+{
+#ifdef __wasm__
+    double product = (double)a * b, sum = product + c, of_c = sum - product;
+    double rest = (product - (sum - of_c)) + (c - of_c);
+    int64_t bits;
+    memcpy(&bits, &sum, sizeof bits);
+    if ((rest > 0 || rest < 0) && bits % 2 == 0) { /* a NaN is neither */
+        bits += (rest > 0) == (sum > 0) ? 1 : -1;
+    }
+    memcpy(&sum, &bits, sizeof bits);
+    return (float)sum;
+#else
+    return __builtin_fmaf(a, b, c);
+#endif
+}
+
 /* exp(x) = 2^q e^s with q = rint(x log2 e), |s| <= ln(2) / 2, and a polynomial of degree 7 for e^s.
  * The steps, their order and their fused multiply-adds are those of PyTorch's softmax. The bits are
- * the same at every CPU level, because fmaf is exact even if the level has no instruction for it.
+ * the same at every CPU level, because scalar_fma_f32 is exact even without an instruction for it.
  * For x <= -104 it is 0, for x > 88.73 infinity, for NaN NaN. Subnormal results are rounded
  * once. */
 
@@ -61,14 +84,14 @@ HDK_INLINE float scalar_exp_f32(float x)
     x = x > 89.0f ? 89.0f : x;
 
     float shifted = x * HDK_LOG2_E + HDK_EXP_SHIFT, q = shifted - HDK_EXP_SHIFT;
-    float s = __builtin_fmaf(q, -HDK_LN2, x);
-    s = __builtin_fmaf(q, -HDK_LN2_REST, s);
+    float s = scalar_fma_f32(q, -HDK_LN2, x);
+    s = scalar_fma_f32(q, -HDK_LN2_REST, s);
     float u = hdk_exp_p[0];
     HDK_UNROLL
     for (int i = 1; i < HDK_EXP_TERMS; i++) {
-        u = __builtin_fmaf(u, s, hdk_exp_p[i]);
+        u = scalar_fma_f32(u, s, hdk_exp_p[i]);
     }
-    u = 1.0f + __builtin_fmaf(s * s, u, s);
+    u = 1.0f + scalar_fma_f32(s * s, u, s);
     return scalar_scale_f32(u, shifted);
 }
 

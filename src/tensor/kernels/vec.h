@@ -111,6 +111,38 @@ HDK_INLINE vec_u64 vmullow_u64(vec_u64 a, vec_u64 b)
 #endif
 }
 
+#ifdef __wasm_simd128__
+/* WebAssembly has no fused multiply-add. In float64 the product is exact. Rounding the sum to
+ * float64 and then to float32 gives the same as rounding it once, unless the float64 lies halfway
+ * between two float32. Its last 29 bits are then 1 and 28 times 0. A subnormal result may also
+ * differ, but no kernel has one. */
+typedef double two_f64 __attribute__((vector_size(16)));
+typedef int64_t two_i64 __attribute__((vector_size(16)));
+#define TWO_F64(v, i) __builtin_convertvector(__builtin_shufflevector(v, v, i, i + 1), two_f64)
+#define TWO_F32(v)                                                                                 \
+    __builtin_convertvector(__builtin_shufflevector(v, (two_f64){0}, 0, 1, 2, 3), vec_f32)
+
+/* Returns a mask: -1 for a sum that lies halfway between two float32, and 0 for others. */
+HDK_INLINE two_i64 rounds_twice(two_f64 sum)
+{
+    return ((two_i64)sum & 0x1fffffff) == 0x10000000;
+}
+#define HDK_SELDOM static HDK_NOINLINE /* for a function that vfma_f32 calls seldom here */
+#else
+#define HDK_SELDOM HDK_INLINE
+#endif
+
+/* Returns a b + c, rounded once, computed one element after the other. */
+HDK_SELDOM vec_f32 vfma_by_elements(vec_f32 a, vec_f32 b, vec_f32 c)
+{
+    vec_f32 y;
+    HDK_UNROLL
+    for (int l = 0; l < HDK_V; l++) {
+        y[l] = scalar_fma_f32(a[l], b[l], c[l]);
+    }
+    return y;
+}
+
 /* Returns a b + c, rounded once, at every CPU level (kernels.h). On ARM it is written in assembly,
  * because the header of ARM's intrinsics defines names that heed uses, too. */
 HDK_INLINE vec_f32 vfma_f32(vec_f32 a, vec_f32 b, vec_f32 c)
@@ -120,13 +152,16 @@ HDK_INLINE vec_f32 vfma_f32(vec_f32 a, vec_f32 b, vec_f32 c)
 #elif defined(__aarch64__)
     __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(c) : "w"(a), "w"(b));
     return c;
-#else
-    vec_f32 y;
-    HDK_UNROLL
-    for (int l = 0; l < HDK_V; l++) {
-        y[l] = __builtin_fmaf(a[l], b[l], c[l]);
+#elif defined(__wasm_simd128__)
+    two_f64 low = TWO_F64(a, 0) * TWO_F64(b, 0) + TWO_F64(c, 0);
+    two_f64 high = TWO_F64(a, 2) * TWO_F64(b, 2) + TWO_F64(c, 2);
+    two_i64 doubtful = rounds_twice(low) | rounds_twice(high);
+    if (doubtful[0] | doubtful[1]) {
+        return vfma_by_elements(a, b, c);
     }
-    return y;
+    return __builtin_shufflevector(TWO_F32(low), TWO_F32(high), 0, 1, 4, 5);
+#else
+    return vfma_by_elements(a, b, c);
 #endif
 }
 
