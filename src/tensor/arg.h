@@ -7,8 +7,9 @@
 #include "base/sibling.h"
 #include "heed/tensor.h"
 
-/* True if x is a tensor or, with none_ok, HD_NONE. Otherwise sets an error, whose message calls x
- * `arg`. See hd__tensor_arg in tensor_args.h for the errors. */
+/* Returns true if x is a tensor, or if x is HD_NONE and none_ok is true. Otherwise returns false
+ * with an error, whose message calls x `arg`. See hd__tensor_arg in tensor_args.h for the
+ * errors. */
 HD__SIBLING bool hd__tensor_given(const char *arg, const hd_tensor *x, bool none_ok);
 
 #endif

@@ -15,7 +15,7 @@
 
 enum {
     ATTENTION_WORTH = 1 << 14, /* a call of at most this many multiplications runs on one thread */
-    ATTENTION_PARTS = 16, /* a larger call has at least this many parts, if it has enough blocks */
+    ATTENTION_PARTS = 16, /* a larger call has at least this many parts, if it has enough units */
     SMALL_SCRATCH = 2048  /* bytes of scratch on the stack */
 };
 
@@ -45,8 +45,8 @@ typedef struct attention_task {
     atomic_llong next;
 } attention_task;
 
-/* Sets operand `which` to x. The last `own` dims of x belong to one head: rows and cols, or rows
- * alone. */
+/* Sets operand `which` to x. If `own` is 2, the last two dims of x are the rows and columns of a
+ * head. If it is 1, the last dim is the rows of a head. */
 static void give(attention_task *t, int which, const hd_tensor *x, int own)
 {
     operand *o = &t->x[which];
@@ -96,8 +96,8 @@ static void set_up(attention_task *t, const attention_call *c, hd_tensor *const 
 
 /* ---------------------------------------------------------------- running */
 
-/* Computes one part of one head. h has the call's sizes and options; this function sets its
- * matrices. */
+/* Computes part number `item` of all parts of all heads. h has the call's sizes and options; this
+ * function sets the matrices of h. */
 static void run_item(const attention_task *t, int64_t item, hdk_head *h, void *scratch)
 {
     int64_t u = item / t->parts, part = item - u * t->parts;
@@ -147,8 +147,9 @@ static bool is_large(const attention_call *c)
     return hd__attention_work(c) > ATTENTION_WORTH;
 }
 
-/* Sets t->room, and sets *bytes to the scratch of all threads. Fails with HD_MEMORY if its size
- * overflows, as it may for expanded tensors. A thread needs less than 64 * rows * cols bytes. */
+/* Sets t->room to the bytes of scratch for one thread, and *bytes to those for all threads. Returns
+ * false with HD_MEMORY if they overflow, as they may for expanded tensors. A thread needs less than
+ * 64 * rows * cols bytes. */
 static bool count_scratch(attention_task *t, int threads, size_t *bytes)
 {
     const hdk_head *h = &t->c->head;
@@ -192,9 +193,9 @@ static bool run_attention(attention_task *t)
     return true;
 }
 
-/* Cuts the n queries (keys in backward) of each head into blocks. A block is a multiple of `unit`.
- * A large call gets at least ATTENTION_PARTS items, if there are enough units. The cut depends on
- * shapes only. */
+/* Cuts the n queries of each head (in backward, its n keys) into t->parts parts of t->block, a
+ * multiple of `unit`. A large call gets at least ATTENTION_PARTS parts in all heads together, or
+ * one part for each unit if there are fewer units. The cut depends on shapes only. */
 static void cut_heads(attention_task *t, int64_t n, int64_t unit)
 {
     int64_t units = (n + unit - 1) / unit;
@@ -223,8 +224,8 @@ bool hd__attention_forward(const hd__attention_call *c, hd_tensor *const *x)
     return run_attention(&t);
 }
 
-/* Computes the parts of each head, each with a dq of its own, and adds these to dq in order.
- * Returns false with an error if memory runs out. */
+/* Computes the backward of all parts, each with a dq of its own, and sets dq to the sum of these,
+ * added in order. Returns false with an error if memory runs out. */
 static bool run_parts(attention_task *t, hd_tensor *dq)
 {
     t->dq_part = hd__arg_alloc_items(t->parts, (size_t)(dq->numel * t->item));

@@ -27,7 +27,7 @@ enum hd__attention_operand {
     HD__K,
     HD__V,
     HD__MASK,
-    HD__BITS, /* dropout's random bits in the native stream, or HD_NONE */
+    HD__BITS, /* dropout's random bits if they are from the native stream, or HD_NONE */
     HD__LSE,
     HD__SAVED,
     HD__OUT = HD__SAVED,
@@ -41,9 +41,9 @@ enum hd__attention_operand {
 
 enum { HD__FEW_KEYS = 64 }; /* a call with at most this many keys is computed row by row */
 
-/* x[] has a tensor for each hd__attention_operand, or NULL or HD_NONE if the call has none. Forward
- * fills out, lse and, if given, weights. Backward fills dq, dk and dv. Both return false with an
- * error only if memory runs out. */
+/* x[] has a tensor for each hd__attention_operand. Those that the call does not have are NULL or
+ * HD_NONE. Forward fills out, lse and, if given, weights. Backward fills dq, dk and dv. Both return
+ * false with an error only if memory runs out. */
 bool hd__attention_forward(const hd__attention_call *c, hd_tensor *const *x);
 bool hd__attention_backward(const hd__attention_call *c, hd_tensor *const *x);
 

@@ -14,8 +14,8 @@
 
 enum {
     COPY_GRAIN = 32768,
-    NARROW = 256, /* parts are joined row by row if their mean row has at most this many bytes */
-    TOGETHER = 8  /* rows that are joined at a time, so that they stay in the L1 cache */
+    NARROW = 256, /* parts are joined row by row if their rows average at most this many bytes */
+    TOGETHER = 8  /* number of rows that are joined at a time, so that they stay in the L1 cache */
 };
 
 /* The two loops that convert between bfloat16 and another dtype, by way of float32. */
@@ -45,7 +45,8 @@ typedef struct repetition {
     int64_t item[2];    /* bytes of an element of the output and of the input */
 } repetition;
 
-/* Fills a run of the output with one value, because the input's stride is 0. */
+/* An hdk_loop whose params are a repetition. Fills n elements of the output with the same value,
+ * the converted first element of the input, because the input's stride is 0. */
 static void repeat_value(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
     const repetition *r = params;
@@ -107,11 +108,11 @@ static void lay(hd_tensor *y, const hd_tensor *x, int dim, int64_t start)
     hd__tensor_copy(&place, x);
 }
 
-/* Joins narrow parts row by row, so that the output is written in order. */
+/* The task of joining narrow parts row by row, so that the output is written in order. */
 typedef struct joint {
     char *out;
     hd_tensor *const *parts;
-    int64_t n, row, inner; /* number of parts; bytes of a row of the output; of one index of dim */
+    int64_t n, row, inner; /* number of parts; bytes of an output row; bytes of one index of dim */
     int dim, lead;         /* the stride of a part's dim `lead` leads to its next row */
 } joint;
 
@@ -161,7 +162,8 @@ void hd__tensor_join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts)
     for (; j.lead >= 0 && y->sizes[j.lead] == 1; j.lead--) {
     }
     j.row = j.inner * y->sizes[dim];
-    const int64_t mean = j.row / n; /* rows of single elements are joined faster part by part */
+    /* bytes of a part's row, on average; rows of single elements are joined faster part by part */
+    const int64_t mean = j.row / n;
     bool narrow =
         y->numel > 0 && j.lead >= 0 && mean <= NARROW && mean > hd__tensor_bytes_of(y->dtype);
     for (int64_t k = 0; k < n && narrow; k++) {

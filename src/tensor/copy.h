@@ -4,21 +4,23 @@
 
 #include "tensor/lifecycle.h"
 
-/* Returns x itself if it is contiguous; otherwise a contiguous copy. */
+/* Returns x itself if it is contiguous; otherwise a contiguous copy, or NULL with an error if
+ * memory runs out. */
 hd_tensor *hd__tensor_contiguous(hd_tensor *x);
 /* Returns x itself if it has dtype d; otherwise hd__tensor_copied(x, d). */
 hd_tensor *hd__tensor_cast(hd_tensor *x, hd_dtype d);
-hd_tensor *hd__tensor_clone(const hd_tensor *x); /* returns a contiguous copy */
+/* Returns a contiguous copy of x, or NULL with an error if memory runs out. */
+hd_tensor *hd__tensor_clone(const hd_tensor *x);
 /* Returns a copy of x in dtype d, whose dims have the order of x's in memory
- * (hd__tensor_laid_out_as). */
+ * (hd__tensor_laid_out_as). Returns NULL with an error if memory runs out. */
 hd_tensor *hd__tensor_copied(const hd_tensor *x, hd_dtype d);
 /* Returns a view of x expanded to sizes, with strides of 0 in the expanded dims. The caller has
- * checked that x broadcasts to sizes. */
+ * checked that x broadcasts to sizes. Returns NULL with an error if memory runs out. */
 hd_tensor *hd__tensor_expand(hd_tensor *x, int ndim, const int64_t *sizes);
 
 /* Copies src to dst, converted to dst's dtype, and returns dst. The caller has checked that src
  * broadcasts to dst, and that both are the same memory or do not overlap. Does not count as an
- * in-place change. If dst is NULL, copies nothing. */
+ * in-place change. If dst is NULL, copies nothing and returns NULL. */
 hd_tensor *hd__tensor_copy(hd_tensor *dst, const hd_tensor *src);
 
 /* A row-major tensor over a C array. It is in no scope, and lives as long as this struct. */

@@ -81,9 +81,10 @@ hd_tensor *(hd_full_like)(const hd_tensor *x, hd_dtype d, hd_scalar value)
 
 /* ---------------------------------------------------------------- ranges */
 
-/* Returns the length of an arange, or -1 with an error. For int64, the caller has made all three
- * numbers integers. For floats the length is computed in double, even from integers, as in
- * PyTorch. */
+/* Returns the length of the arange of dtype d from start to end by step. Returns -1 with HD_VALUE
+ * if start or end is not finite, or if step is NaN, is 0 or leads away from end. For int64, the
+ * caller has made all three numbers integers. For floats the length is computed in double, even
+ * from integers, as in PyTorch. */
 static int64_t arange_len(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step)
 {
     double a = hd__tensor_scalar_double(start), b = hd__tensor_scalar_double(end),
@@ -105,8 +106,8 @@ static int64_t arange_len(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar 
     return len < 0x1p63 ? (int64_t)len : INT64_MAX;
 }
 
-/* Truncates *s, a number of an int64 arange, to an integer, as PyTorch does. Fails with HD_VALUE if
- * int64 cannot hold it. */
+/* Truncates *s, a number of an int64 arange, to an integer, as PyTorch does. Returns false with
+ * HD_VALUE if int64 cannot hold it. */
 static bool to_whole(hd_scalar *s)
 {
     if (!s->is_int && !hd__tensor_scalar_fits(HD_INT64, *s)) {
@@ -121,8 +122,8 @@ typedef struct steps {
     hd_scalar start, step;
 } steps;
 
-/* Writes the elements [begin, end). Integers wrap, because the step after the last element may
- * overflow. */
+/* Writes the elements [begin, end) of an arange, which arg describes. Integers wrap, because the
+ * step after the last element may overflow. */
 static void run_steps(int64_t begin, int64_t end, void *arg)
 {
     const steps *s = arg;
@@ -234,8 +235,9 @@ static hd_tensor *random_sized(hd_dtype d, int ndim, const int64_t *sizes, fill_
     return hd__tensor_float_dtype(d) ? drawn(hd__tensor_empty(d, ndim, sizes), fill) : NULL;
 }
 
-/* Returns a random tensor of x's shape. Its dims have the order of x's in memory, because numbers
- * are drawn in this order. */
+/* Returns a new tensor of dtype d and x's shape, which `fill` fills with random numbers. Its dims
+ * have the order of x's in memory, because numbers are drawn in this order. Returns NULL with an
+ * error if x or d is wrong, or if memory runs out. */
 static hd_tensor *random_like(hd_dtype d, const hd_tensor *x, fill_random *fill)
 {
     bool ok = hd__tensor_any_arg("x", x, false) && hd__tensor_float_dtype(d);
@@ -266,8 +268,8 @@ hd_tensor *(hd_randn_like)(const hd_tensor *x, hd_dtype d)
     return random_like(d, x, hd__tensor_normal_fill);
 }
 
-/* Returns v rounded to a float of `digits` binary digits, or INT64_MIN if int64 cannot hold
- * that. */
+/* Returns v rounded to a float of `digits` binary digits, or INT64_MIN if int64 cannot hold the
+ * rounded number. */
 static int64_t through_float(int64_t v, int digits)
 {
     double f = digits == FLT_MANT_DIG ? (double)(float)v : (double)v;
@@ -281,9 +283,9 @@ static int64_t gap_below(int64_t v, int digits)
     return INT64_C(1) << (64 - __builtin_clzll(size) - digits);
 }
 
-/* Shrinks [*lo, *hi) so that none of its integers leaves the range when it is rounded to dtype d,
- * as in PyTorch. Warns if some integers of the range are never drawn. Fails with HD_VALUE if the
- * range becomes empty. */
+/* If d is a float dtype, shrinks [*lo, *hi) so that none of its integers leaves the range when it
+ * is rounded to d, as in PyTorch. Warns if some integers of the range are never drawn. Returns
+ * false with HD_VALUE if the range becomes empty. */
 static bool fit_range(hd_dtype d, int64_t *lo, int64_t *hi)
 {
     const int digits = d == HD_FLOAT32 ? FLT_MANT_DIG : DBL_MANT_DIG;

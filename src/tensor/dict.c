@@ -15,7 +15,7 @@ static const char *const dict_kinds[] = {"missing", "a tensor", "a string", "an 
 
 /* ---------------------------------------------------------------- finding */
 
-/* Returns the position of name in d->entries, or -1. */
+/* Returns the position of name in d->entries, or -1 without an error if d has no such name. */
 static int64_t dict_find(const hd_dict *d, const char *name)
 {
     uint64_t hash = hd__text_hash(name, strlen(name));
@@ -49,7 +49,8 @@ static void fill_slots(hd_dict *d)
     }
 }
 
-/* Makes space for `more` entries. Both arrays grow or, if memory runs out, neither. */
+/* Makes space in d for `more` additional entries. Returns false with HD_MEMORY if memory runs out
+ * or d has too many names; then neither array has grown. */
 static bool grow(hd_dict *d, int64_t more)
 {
     int64_t n = d->len + more, places = 4 * n + 16; /* at least twice d->room after hd__text_grow */
@@ -91,7 +92,7 @@ static size_t prefix_length(const char *name)
     return dot ? (size_t)(dot - name) : 0;
 }
 
-/* True if one of the first n names in d has the prefix of `name`. */
+/* True if one of the first n names in d has the same prefix as `name`. */
 static bool among_prefixes(const hd_dict *d, int64_t n, const char *name)
 {
     size_t length = prefix_length(name);
@@ -104,8 +105,8 @@ static bool among_prefixes(const hd_dict *d, int64_t n, const char *name)
     return false;
 }
 
-/* Writes the end of the message about a missing name: ". The prefixes in d are 'optim', 'rng'".
- * Writes nothing if a name in d has the prefix of `name`. */
+/* Writes to `text` the end of the message about a missing name, such as ". The prefixes in d are
+ * 'optim', 'rng'". Writes nothing if a name in d has the same prefix as `name`. */
 static void name_prefixes(const hd_dict *d, const char *name, char text[PREFIXES])
 {
     size_t len = 0;
@@ -126,7 +127,8 @@ static void name_prefixes(const hd_dict *d, const char *name, char text[PREFIXES
     }
 }
 
-/* Returns the entry called `name` if it has one of the two kinds; otherwise NULL with an error. */
+/* Returns d's entry called `name` if its kind is `kind` or `or_kind`. Returns NULL with an error if
+ * there is no such entry, or if an argument is wrong. */
 static const hd__dict_entry *expect(const hd_dict *d, const char *name, hd_dict_kind kind,
                                     hd_dict_kind or_kind)
 {
@@ -157,7 +159,8 @@ static void drop_value(hd__dict_entry *e)
     }
 }
 
-/* Frees e's old value last, because the new one may be a part of it. */
+/* Gives e a new kind and value. Frees e's old value last, because the new one may be a part of
+ * it. */
 static void replace_value(hd__dict_entry *e, hd_dict_kind kind, hd__dict_value v)
 {
     hd__dict_entry old = {.kind = e->kind, .v = e->v};
@@ -180,8 +183,9 @@ static hd__dict_entry *append(hd_dict *d, const char *name)
     return e;
 }
 
-/* Sets the entry called `name`. If it succeeds, d owns v's tensor or string; otherwise the caller
- * still owns it. */
+/* Sets d's entry called `name`, which may be new, to v. From then on d owns v's tensor or string.
+ * Returns false with an error if memory runs out; then the caller still owns the tensor or
+ * string. */
 static bool set(hd_dict *d, const char *name, hd_dict_kind kind, hd__dict_value v)
 {
     int64_t at = dict_find(d, name);
@@ -198,7 +202,7 @@ bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t)
     if (!check_name(d, name) || !hd__tensor_any_arg("t", t, false)) {
         return false;
     }
-    hd__tensor_hold(t); /* before the old value is dropped, which may be t itself */
+    hd__tensor_hold(t); /* held before the old value is dropped, which may be t itself */
     bool ok = set(d, name, HD_DICT_TENSOR, (hd__dict_value){.tensor = t});
     if (!ok) {
         hd__tensor_drop(t);
@@ -264,7 +268,8 @@ bool hd__dict_set_removed(hd_dict *fresh, const char *name)
     return set(fresh, name, HD_DICT_MISSING, (hd__dict_value){0});
 }
 
-/* Moves e to d, which has space for it. If d has the name already, its entry gets e's value. */
+/* Moves e to d, which has space for it. If d already has an entry of this name, moves only e's
+ * value to that entry, and frees e. */
 static void dict_move(hd_dict *d, hd__dict_entry *e)
 {
     int64_t at = dict_find(d, e->name);

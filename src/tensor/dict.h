@@ -19,7 +19,7 @@ typedef struct hd__dict_entry {
 } hd__dict_entry;
 
 struct hd_dict {
-    int64_t len, room; /* numbers of entries in use, and of entries that fit */
+    int64_t len, room; /* number of entries in use; number of entries that fit into the array */
     hd__dict_entry **entries;
     uint32_t *slots;
     int64_t places; /* the number of slots; 0 if no entry was ever set */

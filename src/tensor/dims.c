@@ -91,10 +91,10 @@ static int compare_dims(const hd__dims_axis *a, const hd__dims_axis *b, int n)
     return 0;
 }
 
-/* This is an insertion sort that skips pairs of dims that no operand decides. */
+/* This is an insertion sort. It skips a pair of dims if no operand decides their order. */
 void hd__dims_lay_out(const hd__dims *w, hd_tensor *y)
 {
-    const hd__dims_axis *order[HD_MAX_DIMS]; /* innermost first */
+    const hd__dims_axis *order[HD_MAX_DIMS]; /* w's dims, the innermost first */
     int64_t stride = 1;
     for (int i = 0; i < w->ndim; i++) {
         const hd__dims_axis *dim = order[i] = &w->dim[i];

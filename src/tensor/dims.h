@@ -17,7 +17,7 @@ typedef struct hd__dims_axis {
 } hd__dims_axis;
 
 typedef struct hd__dims {
-    int n, ndim; /* numbers of operands and of dims */
+    int n, ndim; /* number of operands; number of dims */
     hd__dims_axis dim[HD_MAX_DIMS];
 } hd__dims;
 
@@ -39,11 +39,12 @@ static inline int64_t hd__dims_stride_over(const hd_tensor *x, int d, int64_t si
 void hd__dims_make(hd__dims *w, int ndim, const int64_t *sizes, int n, hd_tensor *const *xs);
 
 /* Makes w the walk over the shape of xs[0], to which the other tensors broadcast, with its dims
- * sorted and merged. w has at least one dim, which is dense if there is only one element. */
+ * sorted and merged. w has at least one dim. If xs[0] has one element, that dim has size 1, and
+ * every operand is dense along it. */
 void hd__dims_of(hd__dims *w, int n, hd_tensor *const *xs);
 
 void hd__dims_append(hd__dims *w, const hd__dims_axis *dim); /* adds an outermost dim */
-hd__dims_axis hd__dims_take(hd__dims *w, int d);             /* removes dim d, and returns it */
+hd__dims_axis hd__dims_take(hd__dims *w, int d);             /* removes dim d and returns it */
 
 /* Sets operand i's strides to those of a dense array whose elements lie in the order of the walk,
  * `step` bytes apart. */
@@ -104,12 +105,13 @@ static inline void hd__dims_index(const hd__dims *w, int64_t flat, int64_t *at)
     }
 }
 
-/* Does the part of hd__dims_next for a p at the end of dim d: moves p to the beginning of dim d,
- * and one step along the next outer dim that is not at its end. */
+/* Does the work of hd__dims_next for a p at the end of dim d. Moves p to the beginning of dim d,
+ * and one step along the next outer dim that is not at its end. Returns false if there is no such
+ * dim; then p is back at the first place. */
 bool hd__dims_carry(const hd__dims *w, int d, hd__dims_place *p);
-/* Moves p one step along dim d. If p is at the end of dim d, moves it to the beginning of dim d and
- * one step along the next outer dim. Dims inside d do not change. After the last place, returns
- * false and moves p back to the first place. */
+/* Moves p one step along dim d, and returns true. If p is at the end of dim d, moves it to the
+ * beginning of dim d and one step along the next outer dim. Dims inside d do not change. If p is at
+ * the last place, moves it back to the first place and returns false. */
 static inline bool hd__dims_next(const hd__dims *w, int d, hd__dims_place *p)
 {
     if (d >= w->ndim || p->at[d] + 1 == w->dim[d].size) {

@@ -11,16 +11,17 @@ static inline bool hd__tensor_dtype_arg(int d)
 {
     return (unsigned)d <= HD_BFLOAT16 || hd__tensor_dtype_fail(d);
 }
-/* True if d is float32 or float64; otherwise fails: "hd_log_: dtype int64: expected float32 or
- * float64". */
+/* True if d is float32 or float64; otherwise false with HD_DTYPE: "hd_log_: dtype int64: expected
+ * float32 or float64". */
 bool hd__tensor_float_dtype(int d);
-/* True if d is float32, float64 or int64; otherwise fails. */
+/* True if d is float32, float64 or int64; otherwise false with HD_DTYPE. */
 bool hd__tensor_number_dtype(int d);
-/* True if a and b have the same dtype; otherwise fails: "hd_linear: x of float64 and weight of
- * float32: expected the same dtype. hd_to converts one of them". */
+/* True if a and b have the same dtype; otherwise false with HD_DTYPE: "hd_linear: x of float64 and
+ * weight of float32: expected the same dtype. hd_to converts one of them". */
 bool hd__tensor_one_dtype(const char *a_name, const hd_tensor *a, const char *b_name,
                           const hd_tensor *b);
-/* True if x has dtype d; otherwise fails: "hd_where: condition of int64: expected bool". */
+/* True if x has dtype d; otherwise false with HD_DTYPE: "hd_where: condition of int64: expected
+ * bool". */
 bool hd__tensor_dtype_is(const char *arg, const hd_tensor *x, hd_dtype d);
 static inline bool hd__tensor_float_arg(const hd_tensor *x)
 {
@@ -38,7 +39,7 @@ static inline double hd__tensor_scalar_double(hd_scalar s)
     return s.is_int ? (double)s.v.i : s.v.d;
 }
 
-/* Returns s as int64, truncated towards zero, or INT64_MIN if s does not fit. */
+/* Returns s as int64, truncated towards zero, or INT64_MIN if int64 cannot hold it. */
 static inline int64_t hd__tensor_scalar_int(hd_scalar s)
 {
     return s.is_int ? s.v.i : s.v.d >= -0x1p63 && s.v.d < 0x1p63 ? (int64_t)s.v.d : INT64_MIN;
@@ -46,7 +47,7 @@ static inline int64_t hd__tensor_scalar_int(hd_scalar s)
 
 /* Writes value to bytes, converted to dtype d as PyTorch's fill_ does. */
 void hd__tensor_scalar_bytes(hd_dtype d, hd_scalar value, void *bytes);
-/* True if dtype d can hold value; otherwise fails with HD_VALUE. NaN does not fit into int64, and
+/* True if dtype d can hold value; otherwise false with HD_VALUE. NaN does not fit into int64, and
  * 1e40 does not fit into float32. */
 bool hd__tensor_scalar_fits(hd_dtype d, hd_scalar value);
 

@@ -13,7 +13,7 @@
 
 enum {
     DIRECT = 32768,    /* a contiguous tensor of at most this many elements needs no walk */
-    LOOP_GRAIN = 32768 /* the fewest elements of a task */
+    LOOP_GRAIN = 32768 /* a task has at least this many elements */
 };
 
 hd_tensor *hd__loop_number_of(hd__loop_number *n, hd_dtype d, hd_scalar s)
@@ -104,9 +104,9 @@ void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *da
 /* ---------------------------------------------------------------- transposed inputs */
 
 enum {
-    TILES_WORTH = 256, /* the fewest elements that are worth tiles */
-    ROW = 1024,        /* bytes of a row of a transposed tile; elements if f is NULL */
-    SHORTEST = 1024    /* the fewest bytes of a run that is written past the cache */
+    TILES_WORTH = 256, /* tiles are used for at least this many elements */
+    ROW = 1024, /* the most bytes of a row of a transposed tile; the most elements if f is NULL */
+    SHORTEST = 1024 /* a run that is written past the cache has at least this many bytes */
 };
 
 /* A walk over tiles of two dims, `across` and `along`. An input that is dense along `across` is
@@ -118,11 +118,13 @@ typedef struct tiling {
     hd__dims_axis across, along;
     char *const *data;
     hd_tensor *const *operands;
-    bool turned[HD__WALKED];        /* true for operands that are transposed */
-    int64_t columns, strips, parts; /* columns of a tile; tiles along `across`; along `along` */
+    bool turned[HD__WALKED]; /* true for operands that are transposed */
+    /* columns of a tile; number of tiles along `across`; number of tiles along `along` */
+    int64_t columns, strips, parts;
 } tiling;
 
-/* Transposes input k's tile at `from` to y, whose rows lie `row` bytes apart. */
+/* Writes the tile of input k that begins at `from`, transposed, to y. y has `rows` rows of
+ * `columns` elements; its rows lie `row` bytes apart. */
 static void turn_tile(const tiling *t, int k, char *y, int64_t row, const char *from, int64_t rows,
                       int64_t columns)
 {
@@ -206,9 +208,9 @@ void hd__loop_over_tiles(hdk_loop f, const void *params, hd__dims *w, int d, cha
                      LOOP_GRAIN / (HDK_STRIP * t.columns) + 1, run_tiles, &t);
 }
 
-/* True if the output is to be written past the cache: it is large and written in long runs, and
- * each input is small or read in order. False for bools, whose loops take longer than the
- * writes. */
+/* Returns true if the output should be written past the cache. This is faster if the output is
+ * large and written in long runs, and each input is small or read in order. Returns false for
+ * bools, whose loops take longer than the writes. */
 static bool goes_past_cache(const hd__dims *w, hd_tensor *const *operands)
 {
     const hd_tensor *y = operands[0];

@@ -11,18 +11,18 @@
 void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *data,
               void (*after)(void));
 /* Computes operands[0], the output, from the other operands, which broadcast to it, by the loop f.
- * Returns the output. If it is NULL, computes nothing. */
+ * Returns operands[0]. If this is NULL, computes nothing and returns NULL. */
 hd_tensor *hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
 /* Does what hd__map does, for an output that shares no memory with the other operands. An output
  * that is too large for the cache is written past the cache. */
 hd_tensor *hd__map_to_new(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
 
-/* Returns the dim of the walk for the tiles of hd__loop_over_tiles. It is not the innermost one,
- * and an input is dense along it. Returns 0 if tiles would not be faster. */
+/* Returns the dim of w that hd__loop_over_tiles should cut into tiles together with the innermost
+ * one. It is a dim along which an input is dense. Returns 0 if tiles would not be faster. */
 int hd__loop_tiled_dim(const hd__dims *w, hd_tensor *const *operands);
-/* Does what hd__loop does, tile by tile; d is the result of hd__loop_tiled_dim. If f is NULL,
- * copies the input to the output, which has the input's dtype and is dense along the innermost
- * dim. */
+/* Does what hd__loop does, tile by tile; d is the result of hd__loop_tiled_dim. Removes two dims
+ * from w. If f is NULL, copies the input to the output, which has the input's dtype and is dense
+ * along the innermost dim. */
 void hd__loop_over_tiles(hdk_loop f, const void *params, hd__dims *w, int d, char *const *data,
                          hd_tensor *const *operands);
 
@@ -43,18 +43,19 @@ hd_tensor *hd__loop_number_of(hd__loop_number *n, hd_dtype d, hd_scalar s);
 hd_tensor *hd__loop_out(hd_dtype d, int n, hd_tensor *const *xs);
 
 /* hd__map_unary applies the loop to x, and hd__map_binary to a and b. Both convert the inputs to
- * dtype `in` first, and return a new tensor. The result of hd__map_unary has dtype `in`, and that
- * of hd__map_binary has dtype `out`. */
+ * dtype `in` first, and return a new tensor, or NULL with an error. The result of hd__map_unary has
+ * dtype `in`, and that of hd__map_binary has dtype `out`. */
 hd_tensor *hd__map_unary(hdk_loop loop, const void *params, hd_dtype in, hd_tensor *x);
 hd_tensor *hd__map_binary(hdk_loop loop, hd_dtype in, hd_dtype out, hd_tensor *a, hd_tensor *b);
 
-/* hd__loop_add returns a + b, and hd__loop_add_into computes y = y + b. The operands have the same
- * shape and dtype; y may be b. */
+/* hd__loop_add returns the new tensor a + b, or NULL with an error if memory runs out.
+ * hd__loop_add_into computes y = y + b. The operands have the same shape and dtype; y may be b. */
 hd_tensor *hd__loop_add(hd_tensor *a, hd_tensor *b);
 void hd__loop_add_into(hd_tensor *y, hd_tensor *b);
 
 /* Returns dx, computed from dy and a saved tensor by loop `op` of hdk_binary. If nobody but the
- * engine holds dy (hd__tensor_held_once), overwrites dy with dx. */
+ * engine holds dy (hd__tensor_held_once), overwrites dy with dx, and returns dy. Returns NULL with
+ * an error if memory runs out. */
 hd_tensor *hd__map_backward(int op, const void *params, hd_tensor *dy, hd_tensor *saved);
 
 /* Returns the loop of hdk_binary's arithmetic op `op` for a and b, and sets *d to the dtype in

@@ -40,8 +40,8 @@ static bool room_fail(const char *type, size_t bytes, size_t room, int ndim, con
                    HD__SIZES(ndim, sizes), type, bytes, room);
 }
 
-/* True if the elements of a tensor of these sizes fit into `room` bytes; otherwise fails with
- * HD_VALUE, or as hd__tensor_measure does for a wrong d or wrong sizes. */
+/* Returns true if the elements of a tensor of these sizes fit into `room` bytes. Otherwise returns
+ * false with HD_VALUE, or with the error of hd__tensor_measure if d or a size is wrong. */
 static bool room_fits(hd_dtype d, size_t room, int ndim, const int64_t *sizes)
 {
     int64_t numel;
@@ -83,7 +83,8 @@ hd_tensor *(hd_from_data_n)(hd_dtype d, const void *data, int ndim, const int64_
 
 /* ---------------------------------------------------------------- C integers */
 
-/* Returns the bytes of an integer type whose values become int64, or 0 for any other type. */
+/* Returns the bytes of a C integer type whose arrays become int64 tensors, or 0 for any other
+ * type. */
 static size_t integer_bytes(hd_c_type type)
 {
     switch (type) {

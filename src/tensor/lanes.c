@@ -10,10 +10,13 @@
 #include <stdlib.h>
 
 enum {
-    LANES_WORTH = 16384, /* at most this many elements are computed on one thread */
-    UNIT = 4096,         /* the fewest elements of a task */
-    LANES_SIDE = 512,    /* the fewest bytes of neighbouring lanes, unless hdk_lanes_apart */
-    GROUP = 4 /* the fewest lanes of a task, if there are many with several results each */
+    LANES_WORTH = 16384, /* a call with at most this many elements runs on one thread */
+    UNIT = 4096,         /* a task has at least this many elements */
+    /* Unless hdk_lanes_apart, a call of the kernel gets neighbouring lanes of at least this many
+     * bytes. */
+    LANES_SIDE = 512,
+    /* If there are many lanes with several results each, a call gets at least this many lanes. */
+    GROUP = 4
 };
 
 _Static_assert((int)HDK_LANE_OPERANDS <= (int)HD__WALKED, "hd__dims walks all operands");
@@ -72,7 +75,8 @@ typedef struct lanes_task {
     const hd__lanes *w;
     hdk_lane_kernel f;
     double p;
-    int64_t side, sides; /* lanes of a unit, one call of f; units at each place of w->dims */
+    /* number of lanes in one call of f; number of calls at each place of w->dims */
+    int64_t side, sides;
 } lanes_task;
 
 static void run_units(int64_t begin, int64_t end, void *arg)

@@ -10,8 +10,8 @@
  * sets k and sk. */
 typedef struct hd__lanes {
     hd__dims dims;                   /* all dims except that of the lanes */
-    void *data[HDK_LANE_OPERANDS];   /* NULL only if the kernel allows it */
-    int64_t item[HDK_LANE_OPERANDS]; /* bytes of an element */
+    void *data[HDK_LANE_OPERANDS];   /* each operand's data; NULL only if the kernel allows it */
+    int64_t item[HDK_LANE_OPERANDS]; /* bytes of an element of each operand */
     hdk_lanes lanes;
 } hd__lanes;
 
@@ -19,8 +19,8 @@ typedef struct hd__lanes {
  * if x is 0-d. */
 int hd__lanes_innermost(const hd_tensor *x);
 
-/* Returns x or, if that is faster, a contiguous copy of x. d is the dim along which elements of the
- * result are neighbours.
+/* Returns x or, if the kernel is faster with it, a contiguous copy of x. Returns NULL with an error
+ * if memory runs out. d is the dim along which elements of the result are neighbours.
  *
  * If another dim of x is innermost, a copy is always faster. Without it, softmax of a transposed x
  * takes 8 times as long, and cumsum 3 times. If d is innermost, but has gaps, a copy is faster only
@@ -32,7 +32,8 @@ hd_tensor *hd__lanes_side_by_side(hd_tensor *x, int d, bool again);
  * an operand of fewer dims as an expanded alias. The data of HD_NONE are NULL. A 0-d tensor has one
  * lane of one element. */
 void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs);
-/* Calls f with the number p for all lanes of w. If there are many, the threads share them. */
+/* Calls f with the number p until it has computed all lanes of w, some of them in each call. If
+ * there are many lanes, the threads share them. */
 void hd__lanes_run(hd__lanes *w, hdk_lane_kernel f, double p);
 
 #endif

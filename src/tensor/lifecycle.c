@@ -33,8 +33,9 @@ static inline hd_tensor *tensor_in(hd__tensor_storage *s)
     return (hd_tensor *)((char *)s + HD__TENSOR_AT);
 }
 
-/* Releases data in a block of their own and, in debug mode, all data. With HEED_DEBUG=1 it
- * overwrites them first, so that an old pointer from hd_data shows NaN or -1. */
+/* The release function of data that have a block of their own and, in debug mode, of all data.
+ * Frees that block. With HEED_DEBUG=1, overwrites the data first, so that an old pointer from
+ * hd_data shows NaN or -1. */
 static void give_data(void *data, void *user)
 {
     hd__tensor_storage *s = user;
@@ -52,7 +53,7 @@ static void storage_release(hd__tensor_storage *s)
         return;
     }
     if (s->foreign) {
-        HD__CALLS_BACK; /* release is the program's code: messages name the functions it calls */
+        HD__CALLS_BACK; /* `release` is the program's; messages name the functions that it calls */
         s->release(s->data, s->user);
     } else if (s->release) {
         s->release(s->data, s->user);
@@ -143,7 +144,7 @@ hd_tensor *hd_retain(hd_tensor *t)
 }
 
 /* Drops one of the program's references to t: one of hd_retain or, if there is none, the scope's.
- * Sets HD_STATE if there is neither. */
+ * If there is neither, sets HD_STATE and drops nothing. */
 static void give_up_hold(hd_tensor *t)
 {
     if (atomic_load_explicit(&t->retained, memory_order_relaxed) > 0) {
@@ -204,8 +205,8 @@ static hd__tensor_storage *storage_new(size_t nbytes)
     return s;
 }
 
-/* Sets up t with one reference and no scope, except its sizes and strides. t takes over one of the
- * references to s. */
+/* Sets up all fields of t except its sizes and strides, and returns t. t has one reference and no
+ * scope, and takes over one of the references to s. */
 static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__tensor_storage *s)
 {
     hd__count(HD__TENSORS, 1);
@@ -305,7 +306,8 @@ static inline hd_tensor *fresh_in(hd__tensor_storage *s, hd_dtype d, int64_t num
     return adopt(t);
 }
 
-/* Returns a new contiguous tensor. If it is not `owned`, it gets no data; the caller sets them. */
+/* Returns a new contiguous tensor, or NULL with an error. If it is not `owned`, it gets no data;
+ * the caller sets them. */
 static hd_tensor *fresh(hd_dtype d, int ndim, const int64_t *sizes, bool owned)
 {
     int64_t numel = 0;
@@ -313,7 +315,7 @@ static hd_tensor *fresh(hd_dtype d, int ndim, const int64_t *sizes, bool owned)
     bool ok = hd__scope_ready() && hd__tensor_measure(d, ndim, sizes, &numel, &bytes);
     hd__tensor_storage *s = ok ? storage_new(owned ? bytes : 0) : NULL;
     if (s) {
-        s->nbytes = bytes; /* now, because other threads read it once the tensor is listed */
+        s->nbytes = bytes; /* set now, because other threads read it once the tensor is listed */
     }
     return fresh_in(s, d, numel, ndim, sizes);
 }

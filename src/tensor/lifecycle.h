@@ -17,22 +17,24 @@ hd_tensor *hd__tensor_empty_as(hd_dtype d, const hd_tensor *x);
  * has size `size`. dim may be x->ndim, which adds a last dim. */
 hd_tensor *hd__tensor_empty_with(hd_dtype d, const hd_tensor *x, int ndim, int dim, int64_t size);
 
-/* Sets *bytes to the bytes of a contiguous copy of x. Fails with HD_MEMORY if they overflow, which
- * may happen for an expanded x. */
+/* Sets *bytes to the bytes of a contiguous copy of x. Returns false with HD_MEMORY if they
+ * overflow, which may happen for an expanded x. */
 bool hd__tensor_bytes(const hd_tensor *x, size_t *bytes);
 
 /* Gives t these sizes, their row-major strides, and numel, which is the product of the sizes. */
 void hd__tensor_set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t *sizes);
 
 /* Returns a new tensor over x's storage, with these sizes, strides and offset (in elements), in the
- * innermost scope. It has no attachment and no base. The caller has checked that it lies inside the
- * storage. Returns NULL if memory runs out. */
+ * innermost scope. It has no attachment (autograd node) and no base. The caller has checked that it
+ * lies inside the storage. Returns NULL with an error if memory runs out. */
 hd_tensor *hd__tensor_alias(const hd_tensor *x, int ndim, const int64_t *sizes,
                             const int64_t *strides, int64_t offset);
-/* Returns an alias (hd__tensor_alias) with x's own sizes, strides and offset. */
+/* Returns an alias (hd__tensor_alias) with x's own sizes, strides and offset, or NULL with an error
+ * if memory runs out. */
 hd_tensor *hd__tensor_alias_of(const hd_tensor *x);
 /* Returns an alias with x's own sizes, strides and offset that is in no scope. The caller has its
- * only reference, and drops it with hd__tensor_drop. */
+ * only reference, and drops it with hd__tensor_drop. Returns NULL with an error if memory runs
+ * out. */
 hd_tensor *hd__tensor_alias_held(const hd_tensor *x);
 
 /* hd__tensor_hold adds a reference of heed's own, which hd_release never drops, and returns t.

@@ -5,13 +5,14 @@
 #include "tensor/tensor_struct.h"
 
 struct hd_list {
-    int64_t len, room; /* len is -1 after the list's scope has closed */
+    /* number of tensors, or -1 after the list's scope has closed; number that fit into items */
+    int64_t len, room;
     hd_tensor **items; /* the list has a reference to each of them */
     hd_tensor *holder; /* the tensor whose data the list lies in */
 };
 
-/* Moves l and its tensors from the innermost scope to the one around it, as hd_scope_return does,
- * and returns l. l may be NULL. */
+/* Moves l and its tensors from the innermost scope to the one around it, as hd_scope_return does.
+ * Returns l. If l is NULL, does nothing and returns NULL. */
 hd_list *hd__tensor_list_return(hd_list *l);
 
 #endif

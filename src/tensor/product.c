@@ -13,18 +13,20 @@
 #include "tensor/kernels/gemm.h"
 
 enum {
-    PRODUCT_GRAIN = 65536, /* the fewest multiplications that are worth a thread */
-    PACKING = 6,           /* cost of packing a row or column of a cell, in elements of c */
-    /* with this many matrices for each thread, none is cut, even if some threads get more than
-     * others */
+    PRODUCT_GRAIN = 65536, /* each of several threads gets at least this many multiplications */
+    PACKING = 6, /* packing a row or column of a cell costs as much as this many elements of c */
+    /* With this many matrices for each thread, no matrix is cut, even if some threads get more than
+     * others. */
     EVEN_ENOUGH = 4,
-    LONG_DOT = 1 << 17, /* the fewest elements of a dot that the threads share */
+    LONG_DOT = 1 << 17, /* the threads share a dot of at least this many elements */
     DOT_PARTS = 8,
-    /* a bfloat16 b is widened to float32 in parts of this many elements: */
-    WIDE_FEW = 1 << 14,   /* in scratch, if a has at most HDK_SPLIT_ROWS rows */
-    WIDE_MANY = 1 << 18,  /* in scratch, if a has more rows */
-    WIDE_LEAST = 1 << 12, /* on the stack */
-    WIDE_LINES = 32       /* the fewest dense rows or columns of a part, if b has more */
+    /* A bfloat16 b is widened to float32 in parts of at most WIDE_FEW elements if a has at most
+     * HDK_SPLIT_ROWS rows, and WIDE_MANY elements otherwise. Without scratch, a part has WIDE_LEAST
+     * elements. */
+    WIDE_FEW = 1 << 14,
+    WIDE_MANY = 1 << 18,
+    WIDE_LEAST = 1 << 12,
+    WIDE_LINES = 32 /* a part has at least this many dense rows or columns, if b has as many */
 };
 
 enum { A, B, C }; /* the operands of a walk over batches */
@@ -32,10 +34,10 @@ enum { A, B, C }; /* the operands of a walk over batches */
 typedef struct product_task {
     hdk_product one; /* the first product of the batch, uncut */
     int dtype;
-    int64_t bytes, b_bytes; /* bytes of an element of a and c; of b */
+    int64_t bytes, b_bytes; /* bytes of an element of a and of c; bytes of an element of b */
     bool widens;            /* b is bfloat16, and is widened to float32 in parts */
     int64_t wide;           /* elements of scratch for a widened part of b */
-    int64_t steps, span;    /* rows and columns of such a part */
+    int64_t steps, span;    /* number of rows and columns of a widened part of b */
     hd__dims batch, summed; /* batch dims that c has; batch dims that are summed over */
     int64_t rows, cols;     /* size of a cell; the last cells may be smaller */
     int64_t down, across; /* numbers of cells of one matrix, from top to bottom and side by side */
@@ -71,8 +73,8 @@ bool hd__product_dtypes(const char *a_name, const hd_tensor *a, const char *b_na
 
 /* ---------------------------------------------------------------- batches */
 
-/* Makes a batch dim part of c's rows or, if it is summed over, of the inner size k. Returns false
- * if the strides do not allow it. */
+/* Makes `dim`, a batch dim, part of p's rows or, if it is summed over, of p's inner size k. If the
+ * strides do not allow it, changes nothing and returns false without an error. */
 static bool absorb(hdk_product *p, int64_t bytes, const hd__dims_axis *dim)
 {
     bool summed = dim->stride[C] == 0;
@@ -98,7 +100,8 @@ static int64_t batch_size(const hd__product_matrix *x, int d)
     return d < 0 ? 1 : x->t->sizes[d];
 }
 
-/* Absorbs each batch dim whose strides allow it, and puts the others into t->batch or t->summed. */
+/* Makes each batch dim a part of t->one if its strides allow it (absorb). Puts the others into
+ * t->batch or t->summed. */
 static void sort_batches(product_task *t, const hd__product_matrix *a, const hd__product_matrix *b,
                          const hd__product_matrix *c)
 {
@@ -109,7 +112,7 @@ static void sort_batches(product_task *t, const hd__product_matrix *a, const hd_
                              {hd__dims_stride_over(a->t, da, size) * t->bytes,
                               hd__dims_stride_over(b->t, db, size) * t->bytes,
                               hd__dims_stride_over(c->t, dc, size) * t->bytes}};
-        if (size == 0) { /* an empty sum */
+        if (size == 0) { /* the sum is empty */
             t->one.k = 0;
         } else if (size != 1 && !absorb(&t->one, t->bytes, &dim)) {
             hd__dims_append(dim.stride[C] == 0 ? &t->summed : &t->batch, &dim);
@@ -130,9 +133,9 @@ static int64_t ceil_div(int64_t n, int64_t by)
 }
 
 /* Sets *steps and *cols to the rows and columns of b that are widened at a time, so that they fit
- * into `room` elements. Such a part has whole dense lines of b, or pieces of lines if fewer than
- * WIDE_LINES would fit. Products of the order HDK_SPLIT are not cut, because their sums cannot
- * continue from part to part. */
+ * into `room` elements. Such a part has whole dense lines (rows or columns) of b, or pieces of
+ * lines if fewer than WIDE_LINES would fit. Products of the order HDK_SPLIT are not cut, because
+ * their sums cannot continue from part to part. */
 static void widened_at_once(const hdk_product *p, int64_t room, int64_t *steps, int64_t *cols)
 {
     const int64_t part = room / WIDE_LINES;
@@ -143,7 +146,7 @@ static void widened_at_once(const hdk_product *p, int64_t room, int64_t *steps, 
         *steps = p->k < room / *cols ? p->k : room / *cols;
     }
     *cols = *cols < p->n ? *cols : p->n;
-    *steps += *steps == 0; /* an empty sum */
+    *steps += *steps == 0; /* at least 1, even if k is 0 */
 }
 
 /* Widens the rows [q, q + part->k) and the columns [j, j + part->n) of b into `to`, and makes `to`
@@ -208,7 +211,7 @@ static void run_product(const product_task *t, const hdk_product *p, void *scrat
 }
 
 /* Returns the bytes of scratch for the largest cell, or 0 if it needs none. If b is widened, also
- * sets the size of its parts. */
+ * sets t->wide, t->steps and t->span, the size of its parts. */
 static int64_t room_for(product_task *t)
 {
     hdk_product largest = t->one;
@@ -234,7 +237,7 @@ static int64_t room_for(product_task *t)
     return (most > rest ? most : rest) + t->wide * (int64_t)sizeof(float);
 }
 
-/* Computes one cell of c, summed over t->summed. */
+/* Computes one cell of c as the sum of the products at all places of t->summed. */
 static void run_summed(const product_task *t, const hdk_product *cell, void *scratch)
 {
     hdk_product p = *cell;
@@ -274,8 +277,8 @@ static void run_piece(int piece, void *arg)
 }
 
 /* Cuts each matrix into at most `cells` cells, so that the largest cell costs as little as
- * possible. The width of a cell is a multiple of a tile's. Its cost includes the packing of its
- * rows and columns. */
+ * possible. Sets the cells' size and number in t. The width of a cell is a multiple of a tile's.
+ * The cost of a cell includes the packing of its rows and columns. */
 static void cut_matrices(product_task *t, int64_t cells)
 {
     int64_t m = t->one.m, n = t->one.n, unit = hdk_gemm()->tile_cols, best = INT64_MAX;
@@ -352,7 +355,7 @@ static void clear_strides(hdk_product *p)
 typedef struct dot_parts {
     const hdk_product *whole;
     int dtype;
-    int64_t bytes, len; /* bytes of an element; elements of a part */
+    int64_t bytes, len; /* bytes of an element; number of elements of a part */
     int64_t sums[DOT_PARTS];
 } dot_parts;
 
@@ -369,8 +372,8 @@ static void run_dots(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* Computes a long dot in DOT_PARTS parts, whatever the number of threads, and adds their sums in
- * order. */
+/* Sets p's c to a long dot, computed in DOT_PARTS parts, whatever the number of threads. The sums
+ * of the parts are added in order. */
 static void dot_in_parts(const hdk_product *p, int dtype)
 {
     dot_parts d = {p, dtype, hd__tensor_bytes_of(dtype),

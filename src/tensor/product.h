@@ -43,11 +43,12 @@ hd__product_matrix hd__product_matrix_result(const hd_tensor *y, bool no_rows, b
 /* Computes c = a b, with all three of one dtype, which is not bool. If a and c are float32 and b
  * has two dims, b may be bfloat16; the result has the same bits as for b converted to float32.
  * Batches broadcast. A batch dim that c lacks is summed over, in order. c is contiguous. Unless
- * bias (c.cols,) is NULL, it is added to each row. */
+ * bias (c.cols,) is NULL, it is added to each row. The function cannot fail; if it gets no memory
+ * for scratch, it is slower. */
 void hd__product(hd__product_matrix a, hd__product_matrix b, hd__product_matrix c,
                  const hd_tensor *bias);
 
-/* True if a and b have the same dtype and it is not bool; otherwise fails with HD_DTYPE. */
+/* True if a and b have the same dtype and it is not bool; otherwise false with HD_DTYPE. */
 bool hd__product_dtypes(const char *a_name, const hd_tensor *a, const char *b_name,
                         const hd_tensor *b);
 

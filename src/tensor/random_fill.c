@@ -17,7 +17,7 @@ enum { BUFFER = 256 };
 typedef struct distribution {
     hd_generator *g;
     double a, b; /* parameters of the distribution */
-    bool single; /* x is float32 */
+    bool single; /* true if x is float32 */
     /* draws one number; NULL if the numbers are uniform */
     double (*sample)(const struct distribution *d);
 } distribution;
@@ -63,7 +63,8 @@ static void fill_run(const distribution *d, char *x, int64_t step, int64_t n)
     }
 }
 
-/* Fills x in the order of its memory, on this thread, and returns x. */
+/* Fills x with numbers from the distribution d, in the order of x's memory, on this thread. Returns
+ * x. */
 static hd_tensor *fill_in_order(hd_tensor *x, distribution d)
 {
     hd__dims w;
@@ -91,8 +92,8 @@ hd_tensor *hd__tensor_exponential_fill(hd_tensor *x, double lambda)
         x, (distribution){hd_generator_current(), lambda, .sample = exponential_sample});
 }
 
-/* A contiguous x of at least 16 elements is drawn in blocks, with mean and std cast to x's dtype.
- * Otherwise mean and std stay double. */
+/* The numbers for a contiguous x of at least 16 elements are drawn in blocks, with mean and std
+ * cast to x's dtype. For any other x, mean and std stay double. */
 hd_tensor *hd__tensor_normal_fill(hd_tensor *x, double mean, double std)
 {
     hd_generator *g = hd_generator_current();

@@ -5,8 +5,9 @@
 
 #include "heed/tensor.h"
 
-/* Fill x, which is float32 or float64, with uniform numbers from a to b, with normal numbers, or
- * with exponential numbers. They draw in the order of x's memory, and return x. */
+/* The first function fills x with uniform numbers from a to b, the second with normal numbers, the
+ * third with exponential numbers. x is float32 or float64. They draw in the order of x's memory,
+ * and return x. */
 hd_tensor *hd__tensor_uniform_fill(hd_tensor *x, double a, double b);
 hd_tensor *hd__tensor_normal_fill(hd_tensor *x, double mean, double std);
 hd_tensor *hd__tensor_exponential_fill(hd_tensor *x, double lambda);

@@ -12,11 +12,11 @@
 
 enum {
     NO_PLAN_MOST = 32768, /* a contiguous tensor of at most this many elements needs no plan */
-    PIECE = HDK_SUM_MAX   /* the most elements of a piece of a lane */
+    PIECE = HDK_SUM_MAX   /* a lane is cut into pieces of at most this many elements */
 };
 
-/* The dims of a tensor x: innermost the reduced dims, merged, and around them the kept dims in x's
- * order. */
+/* The dims of a tensor x, in another order. The innermost ones are the reduced dims, merged. Around
+ * them are the kept dims, in x's order. */
 typedef struct plan {
     int dtype, reduced; /* x's dtype; the number of reduced dims, at least 1 */
     char *data;
@@ -50,8 +50,9 @@ static void make_plan(plan *q, const hd_tensor *x, uint32_t mask)
     hd__assert(hd__dims_alike(&q->dims, &all));
 }
 
-/* Reduces `pieces` pieces of the innermost dim, of n elements each, from `begin` on. The results
- * for neighbouring places of the other dims lie `row` elements apart in y. */
+/* Reduces `pieces` pieces of the innermost dim by f, with n elements each, from element `begin` on.
+ * Writes the results to y and, unless it is NULL, second results to extra. Results for neighbouring
+ * places of the other dims lie `row` elements apart. */
 static void reduce_innermost(const plan *q, hdk_lane_kernel f, hd_tensor *y, hd_tensor *extra,
                              int64_t row, int64_t begin, int64_t pieces, int64_t n, double p)
 {
@@ -80,8 +81,9 @@ static void reduce_innermost(const plan *q, hdk_lane_kernel f, hd_tensor *y, hd_
     hd__lanes_run(&w, f, p);
 }
 
-/* Makes t, the results of a step, the input of the next step. The plan keeps the kept dims, and
- * inside them gets one dense dim of the `left` results that remain for each place. */
+/* Makes t, the results of a step, the input of the next step. The kept dims of q stay.
+ * Inside them q gets one dense dim of size `left`, which is the number of results in t for each
+ * place of the kept dims. */
 static void next_plan(plan *q, const hd_tensor *t, int64_t left)
 {
     while (q->reduced > 1) {
@@ -94,7 +96,7 @@ static void next_plan(plan *q, const hd_tensor *t, int64_t left)
 }
 
 /* Returns a contiguous copy of x in which the dims of *mask come last, in x's order. Sets *mask to
- * the mask of these dims in the copy. */
+ * the mask of these dims in the copy. Returns NULL with an error if memory runs out. */
 static hd_tensor *gather(const hd_tensor *x, uint32_t *mask)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
@@ -119,7 +121,7 @@ static bool reduce_steps(const hdk_lane_kernel *kernels, bool cut, hd_tensor *y,
 {
     for (;;) {
         int64_t n = q->dims.dim[0].size, pieces = cut && n > PIECE ? (n + PIECE - 1) / PIECE : 1;
-        /* left: results for each place of the kept dims; count: results in all */
+        /* left: number of results for each place of the kept dims; count: number of all results */
         int64_t left = pieces, count = pieces;
         for (int d = 1; d < q->dims.ndim; d++) {
             left *= d < q->reduced ? q->dims.dim[d].size : 1;
@@ -144,8 +146,8 @@ static bool reduce_steps(const hdk_lane_kernel *kernels, bool cut, hd_tensor *y,
     }
 }
 
-/* Reduces x by one call of f, if x is small and contiguous and mask has its last or its first dims.
- * Otherwise does nothing and returns false. */
+/* If x is small and contiguous, and mask has its last or its first dims, reduces x by one call of f
+ * and returns true. Otherwise does nothing and returns false without an error. */
 static bool reduce_small(hdk_lane_kernel f, hd_tensor *y, const hd_tensor *x, uint32_t mask,
                          double p, hd_tensor *extra)
 {
@@ -177,7 +179,7 @@ bool hd__reduce(const hdk_lane_kernel *kernels, hd__reduce_pieces pieces, hd_ten
     bool shuffled = pieces == HD__IN_ORDER && several && !hd__tensor_contig(x);
     HD__SCOPE_OR(false);
     if (pieces != HD__PIECES && (q.reduced > 1 || shuffled)) {
-        hd_tensor *dense = gather(x, &mask); /* (kept..., reduced...) */
+        hd_tensor *dense = gather(x, &mask); /* shape (kept..., reduced...) */
         if (!dense) {
             return false;
         }

@@ -1,4 +1,4 @@
-/* reduce_dims.h - unrecorded reductions over the dims of a bit mask (reduce_dims.c). */
+/* reduce_dims.h - reductions over the dims of a bit mask, which record nothing (reduce_dims.c). */
 #ifndef HEED_TENSOR_REDUCE_DIMS_H
 #define HEED_TENSOR_REDUCE_DIMS_H
 
@@ -6,12 +6,13 @@
 #include "tensor/kernels/lanes.h"
 
 /* Returns a new tensor of dtype d, with undefined values, for the result of reducing x over the
- * dims of mask. */
+ * dims of mask. With keepdim these dims stay, with size 1. Returns NULL with an error if memory
+ * runs out. */
 hd_tensor *hd__reduced(const hd_tensor *x, uint32_t mask, bool keepdim, hd_dtype d);
 
 /* How a reduction may cut a lane. A lane has the elements of one result. */
 typedef enum hd__reduce_pieces {
-    HD__PIECES,  /* cuts lanes into pieces; y's kernel then reduces their results */
+    HD__PIECES,  /* cuts lanes into pieces; kernels[y->dtype] then reduces their results */
     HD__WHOLE,   /* takes each lane whole, its elements in any order */
     HD__IN_ORDER /* takes each lane whole, its elements in x's logical order */
 } hd__reduce_pieces;
@@ -23,15 +24,17 @@ bool hd__reduce(const hdk_lane_kernel *kernels, hd__reduce_pieces pieces, hd_ten
                 const hd_tensor *x, uint32_t mask, double p, hd_tensor *extra);
 
 /* Returns x reduced over the dims of mask by a kernel of hdk_reduce, such as HDK_SUM, as a new
- * tensor of dtype d. */
+ * tensor of dtype d. Returns NULL with an error if memory runs out. */
 hd_tensor *hd__reduce_to(int kernel, hd__reduce_pieces pieces, const hd_tensor *x, uint32_t mask,
                          bool keepdim, hd_dtype d);
 
-/* Returns the sum of x over the dims of mask. The sum of bools is int64. */
+/* Returns the sum of x over the dims of mask as a new tensor, or NULL with an error if memory runs
+ * out. The sum of bools is int64. */
 hd_tensor *hd__reduce_sum(hd_tensor *x, uint32_t mask, bool keepdim);
 
 /* Undoes broadcasting: returns x summed to the shape sizes[ndim]. Returns x itself if it has this
- * shape, and NULL without an error if this shape does not broadcast to x's. */
+ * shape. Returns NULL without an error if this shape does not broadcast to x's, and NULL with an
+ * error if memory runs out. */
 hd_tensor *hd__reduce_sum_to(hd_tensor *x, int ndim, const int64_t *sizes);
 
 #endif

@@ -12,7 +12,7 @@
 #include "tensor/repr_text.h"
 #include "tensor/tensor_args.h"
 
-enum { INDENT = 7 }; /* columns of all lines but the first: the length of "tensor(" */
+enum { INDENT = 7 }; /* indent of all lines but the first: the length of "tensor(" */
 
 typedef struct printer {
     const hd_tensor *x;
@@ -171,8 +171,8 @@ static int cell_text(const printer *p, int64_t at, char text[HD__NUMBER_TEXT])
     return n;
 }
 
-/* Widens the cells so that the text of element `at` fits. Floats that are 0, inf or nan do not
- * count. */
+/* Widens the cells so that the text of element number `at` of the storage fits. Does nothing for
+ * floats that are 0, inf or nan. */
 static void widen(printer *p, int64_t at)
 {
     char text[HD__NUMBER_TEXT];
@@ -207,8 +207,9 @@ static void write_cell(printer *p, int64_t at)
     hd__text_add(p->out, text, (size_t)n);
 }
 
-/* Writes dim and the dims inside it, with dim's bracket at `column`. Cells of the last dim share
- * lines; each part of another dim begins a new line. */
+/* Writes the elements from number `at` of the storage on, along dim and the dims inside it, with
+ * dim's bracket at `column`. Cells of the last dim share lines; each part of another dim begins a
+ * new line. */
 static void write_dim(printer *p, int dim, int column, int64_t at)
 {
     int inside = p->x->ndim - dim - 1;
@@ -248,8 +249,8 @@ static void write_body(printer *p)
 
 /* ---------------------------------------------------------------- suffixes */
 
-/* Writes a comma and the suffix, which begins a new line if the line would become too long. *column
- * is the length of the last line. */
+/* Writes a comma and the suffix. The suffix begins a new line if the line would become too long.
+ * *column is the length of the last line; the function updates it. */
 static void write_suffix(printer *p, size_t *column, const char *suffix)
 {
     size_t n = strlen(suffix);
@@ -388,7 +389,7 @@ const char *hd_shape_repr(const hd_tensor *x)
 }
 
 /* Writes the text and a newline to f in one call, so that the lines of several threads do not mix.
- * Frees the text. */
+ * Frees the text. Returns false with an error if f cannot be written or memory runs out. */
 static bool put(FILE *f, hd__text *t)
 {
     hd__text_puts(t, "\n");

@@ -125,8 +125,8 @@ bool hd__scopes_wrong(const char *who, int above)
                    who, above, above == 1 ? "" : "s");
 }
 
-/* Returns the memory of a new scope if the thread has no scope yet, or NEAR scopes or more. Returns
- * NULL with an error if memory runs out. */
+/* Returns the memory of a new scope. hd_scope_open_at calls it if the thread has no scope yet, or
+ * has NEAR or more open scopes. Returns NULL with an error if memory runs out. */
 HD__RARE static hd_scope *scope_memory(void)
 {
     HD__CALL("hd_scope_open");

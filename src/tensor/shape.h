@@ -18,8 +18,8 @@ const char *hd__tensor_shape_text(const hd_tensor *x, char text[HD__SHAPE_TEXT])
 const char *hd__tensor_index_text(const hd_tensor *x, int64_t flat, char text[HD__SHAPE_TEXT]);
 #define HD__INDEX(x, flat) hd__tensor_index_text((x), (flat), (char[HD__SHAPE_TEXT]){0})
 
-/* True if n is 0 to HD_MAX_DIMS and, unless n is 0, sizes is not NULL. Otherwise fails with
- * HD_SHAPE or HD_NULL_ARG. */
+/* Returns true if n is 0 to HD_MAX_DIMS and, unless n is 0, sizes is not NULL. Otherwise returns
+ * false with HD_SHAPE or HD_NULL_ARG. */
 static inline bool hd__tensor_sizes_arg(int n, const int64_t *sizes)
 {
     if (n < 0 || n > HD_MAX_DIMS) {
@@ -59,9 +59,9 @@ int hd__tensor_broadcast_with(int *ndim, int64_t *sizes, int n, const int64_t *o
 /* True if the shape sizes[n] broadcasts to the shape to[to_n]. */
 bool hd__tensor_spreads_to(int n, const int64_t *sizes, int to_n, const int64_t *to);
 
-/* Writes the shape to which n tensors broadcast to sizes and *ndim. Ignores HD_NONE. Fails with
- * HD_SHAPE if they do not broadcast: "hd_add: (2, 3) and (4,): sizes 3 and 4 at dim -1 do not
- * broadcast". */
+/* Sets sizes and *ndim to the shape to which the n tensors xs broadcast. Ignores HD_NONE. Returns
+ * false with HD_SHAPE if they do not broadcast: "hd_add: (2, 3) and (4,): sizes 3 and 4 at dim -1
+ * do not broadcast". */
 bool hd__tensor_broadcast(int n, hd_tensor *const *xs, int *ndim, int64_t *sizes);
 
 #endif

@@ -87,7 +87,7 @@ bool hd__tensor_view_strides(const hd_tensor *x, int ndim, const int64_t *sizes,
     return v == -1;
 }
 
-/* True if the strides of an empty tensor of these sizes do not overflow; otherwise fails with
+/* True if the strides of an empty tensor of these sizes do not overflow; otherwise false with
  * HD_MEMORY. A size of 0 counts as 1, as in hd_zeros. */
 static bool empty_fits(const hd_tensor *x, int n, const int64_t *sizes)
 {

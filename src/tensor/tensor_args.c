@@ -57,8 +57,8 @@ static const char *scalar_form(const char *arg, char text[32])
     return "";
 }
 
-/* A literal 0 in place of a tensor is NULL, too. So the message may name the variant for a
- * number. */
+/* Sets the error for a tensor argument that is NULL, and returns false. A literal 0 in place of a
+ * tensor is NULL, too. So the message may name the variant of the function that takes a number. */
 static bool null_fail(const char *arg, bool none_ok)
 {
     char text[32];

@@ -23,8 +23,8 @@ static inline bool hd__tensor_arg(const char *arg, const hd_tensor *x)
            hd__tensor_arg_fail(arg, x, false);
 }
 
-/* True if x is a tensor of any dtype or, with none_ok, HD_NONE; otherwise fails as hd__tensor_arg
- * does. For functions that do not compute. */
+/* True if x is a tensor of any dtype or, with none_ok, HD_NONE; otherwise false with the error of
+ * hd__tensor_arg. For functions that do not compute. */
 static inline bool hd__tensor_any_arg(const char *arg, const hd_tensor *x, bool none_ok)
 {
     return (hd__tensor_is_address(x) &&
@@ -32,10 +32,10 @@ static inline bool hd__tensor_any_arg(const char *arg, const hd_tensor *x, bool 
            hd__tensor_arg_fail(arg, x, none_ok);
 }
 
-/* hd__tensor_read_arg is true if x is a tensor of any dtype; otherwise it fails as hd__tensor_arg
- * does. It is for a public function called `call` that only reads a field of x. Programs call these
- * functions often, and HD__CALL would take longer than the reading. So this check sets hd__call
- * only if x is wrong. */
+/* hd__tensor_read_arg is true if x is a tensor of any dtype; otherwise it is false, with the error
+ * of hd__tensor_arg. It is for a public function called `call` that only reads a field of x.
+ * Programs call these functions often, and HD__CALL would take longer than the reading. So this
+ * check sets hd__call only if x is wrong. */
 bool hd__tensor_read_fail(const char *call, const hd_tensor *x);
 static inline bool hd__tensor_read_arg(const char *call, const hd_tensor *x)
 {

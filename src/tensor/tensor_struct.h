@@ -60,18 +60,18 @@ struct hd_tensor {
     uint8_t mark;        /* HD__TENSOR; 0 in HD_NONE and in a freed tensor */
     uint8_t flags;       /* HD__F_... */
     uint32_t output;     /* the tensor's index among the outputs of its node */
-    atomic_int retained; /* how many of the references are from hd_retain */
+    atomic_int retained; /* number of references that are from hd_retain */
     hd__tensor_storage *storage;
     int64_t offset; /* distance of the first element from the storage's beginning, in elements */
     int64_t numel;
     void *attachment; /* the autograd node, or NULL */
     const hd__tensor_attachment_ops *attachment_ops;
-    hd_tensor *base;          /* the base of a differentiable view, with a reference; else NULL */
+    hd_tensor *base;          /* in a differentiable view: its base, with a reference; else NULL */
     atomic_uint view_version; /* in a view: the storage's version for which `attachment` is valid */
     bool returned;   /* hd_scope_return was called for it in an inner scope, and moved nothing */
     hd_scope *scope; /* the scope that owns it, or NULL */
     union {
-        hd_tensor *prev;      /* its neighbour in the scope's list */
+        hd_tensor *prev;      /* the tensor before it in the scope's list */
         const char *freed_by; /* in a freed tensor: a function's name, the scope's end, or NULL */
     };
     union {
@@ -88,11 +88,11 @@ struct hd_tensor {
 };
 
 enum {
-    HD__F_PARAMETER = 1,    /* prints as a Parameter */
+    HD__F_PARAMETER = 1,    /* it prints as a Parameter */
     HD__F_MULTI_VIEW = 2,   /* an output of split, chunk or unbind; may not change in place */
     HD__F_CONTIGUOUS = 4,   /* row-major without gaps; code that sets sizes or strides updates it */
     HD__F_NO_GRAD_VIEW = 8, /* a view taken under no_grad; may not change in place in grad mode */
-    HD__F_LISTED = 16,      /* in debug mode's list of live tensors */
+    HD__F_LISTED = 16,      /* it is in debug mode's list of live tensors */
     HD__F_LENT = 32,  /* a read-only gradient that was passed to the user's code, or its alias */
     HD__F_LEAF = 64,  /* the first node attached to it was a leaf's */
     HD__F_MOVED = 128 /* it took over another storage, but lies in its old storage's block */
@@ -123,8 +123,8 @@ static inline bool hd__tensor_is_computed(const hd_tensor *x)
     return (int16_t)(x->mark << 8 | x->dtype) < INT16_MIN + (int)HD_BFLOAT16;
 }
 
-/* False for NULL and for a small number, such as the 2 of hd_mul(x, 2). The test costs no more than
- * a comparison with NULL. */
+/* Returns false if x is NULL or a small number, such as the 2 of hd_mul(x, 2), and true otherwise.
+ * The test costs no more than a comparison with NULL. */
 static inline bool hd__tensor_is_address(const hd_tensor *x)
 {
     return (uintptr_t)x >= 4096;
@@ -152,7 +152,8 @@ static inline int64_t hd__tensor_bytes_of(hd_dtype d)
     return bytes[d];
 }
 
-/* True if x lies in the block of its storage. A new tensor does, a view does not (lifecycle.c). */
+/* A new tensor lies in the block of its storage, HD__TENSOR_AT bytes after the storage's struct. A
+ * view does not (lifecycle.c). */
 enum { HD__TENSOR_AT = 64 };
 static inline bool hd__tensor_in_storage(const hd_tensor *x)
 {

@@ -14,11 +14,12 @@ typedef struct hdk_rows { /* a matrix of any strides, in elements */
 } hdk_rows;
 
 typedef struct hdk_head {
-    int64_t l, s, d, dv; /* number of queries; of keys; width of both; width of a value */
+    /* number of queries; number of keys; width of a query and of a key; width of a value */
+    int64_t l, s, d, dv;
     hdk_rows q, k, v, out;
     void *lse;     /* log-sum-exp (l), written by forward; +inf for a row whose weights are all 0 */
     int64_t sees;  /* query i sees the keys before i + sees; the others are not computed */
-    hdk_rows mask; /* (l, s); its p is NULL without a mask */
+    hdk_rows mask; /* (l, s); mask.p is NULL if there is no mask */
     /* the mask is bool, and true for the keys that are seen; otherwise it is added to the scores */
     bool mask_is_bool;
     bool safe;    /* a row whose scores are all -inf gets weights of 0, not of NaN as in softmax */
@@ -26,10 +27,10 @@ typedef struct hdk_head {
     double divisor; /* divisor of the scores, or 0 if scale is used */
     /* dropout keeps a weight with this probability and divides by it; 1 if no dropout */
     double keep;
-    const uint8_t *bits; /* one bit per weight, bit 0 of byte 0 first, 1 if it is kept; or NULL */
+    const uint8_t *bits; /* one bit per weight, the lowest of a byte first; 1 keeps it; or NULL */
     uint32_t seed;       /* without bits: the first element of dropout's stream (mcg31.h of base) */
-    uint32_t limit;      /* without bits: a weight is kept if its element is below limit */
-    int64_t first;       /* the index of this head's first weight, in the bits or the stream */
+    uint32_t limit; /* without bits: a weight is kept if its element of the stream is below limit */
+    int64_t first;  /* the index of this head's first weight, in the bits or the stream */
 } hdk_head;
 
 typedef struct hdk_head_grads {

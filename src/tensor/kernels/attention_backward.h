@@ -3,12 +3,13 @@
  * is 0 for a weight that dropout drops:
  *     ds = p (dp - sum(p dp)) scale, dq = ds k, dk = ds^T q, dv = p^T do. */
 
+/* The buffers in scratch. The comments give their shapes, in the order of the names. */
 typedef struct backward_state {
     const void **packed;          /* the q.p and dout.p that are packed in q and dy */
     float *q, *dy, *dq;           /* (l, wide), (l, wide_v), (l, wide) */
-    float *both;                  /* (l): dout . out */
-    float *k, *panels, *v_panels; /* (KEYS, wide), (KEYS / WIDE, d, WIDE), v's panels */
-    float *dk, *dv, *w, *ds;      /* (KEYS, wide), (KEYS, wide_v), (QUERIES, KEYS) twice */
+    float *both;                  /* (l,): dout . out of each query */
+    float *k, *panels, *v_panels; /* (KEYS, wide), (KEYS / WIDE, d, WIDE), panels of v */
+    float *dk, *dv, *w, *ds;      /* (KEYS, wide), (KEYS, wide_v), two (QUERIES, KEYS) */
     int64_t wide, wide_v, size;
 } backward_state;
 
@@ -45,8 +46,8 @@ static float product_of_rows(const float *a, const float *b, int64_t b_col, int6
     return vsum_f32(sum) + strided_dot_f32(a + e, 1, b + e * b_col, b_col, n - e);
 }
 
-/* Packs q and dout, unless scratch holds them already. Divides dout by `keep`, so that the kept
- * weights need not be divided. */
+/* Packs q and dout, and sets b->both, unless scratch holds them already. Divides dout by `keep`, so
+ * that the kept weights need not be divided. */
 static void pack_queries(const hdk_head *h, const hdk_head_grads *g, backward_state *b)
 {
     if (b->packed[0] == h->q.p && b->packed[1] == g->dout.p) {

@@ -6,8 +6,8 @@ typedef struct dice {
     const hdk_head *h;
     int64_t number;       /* index of the row's first weight */
     uint32_t x, next_row; /* element `number` of the stream; factor that leads to the next row */
-    vec_u64 even, odd;    /* twice a^0, a^2, ... and a^1, a^3, ... */
-    vec_u64 stride;       /* twice a^HDK_V */
+    vec_u64 even, odd;    /* 2 a^0, 2 a^2, ...; 2 a^1, 2 a^3, ... */
+    vec_u64 stride;       /* 2 a^HDK_V */
     vec_u32 limit;
 } dice;
 
@@ -31,7 +31,7 @@ static dice dice_at(const hdk_head *h, int64_t i, int64_t j)
     return d;
 }
 
-/* Returns the stream's elements for the first vector of a row. */
+/* Returns the stream's elements for the first vector of the row at d. */
 HDK_INLINE vec_u32 dice_lanes(const dice *d)
 {
     return vmcg31_times((vec_u32){0} + d->x, d->even, d->odd);
@@ -43,8 +43,8 @@ static inline void dice_next_row(dice *d)
     d->x = hd__mcg31_times(d->x, d->next_row);
 }
 
-/* Returns the mask of the vector of weights at j, read from the bits: -1 for a weight that is kept,
- * and 0 for others. The row has n weights. */
+/* Returns the mask of the HDK_V weights from j on, read from the bits: -1 for a weight that is
+ * kept, and 0 for others. The row has n weights. */
 static vec_i32 dice_bits(const dice *d, int64_t j, int64_t n)
 {
     vec_i32 y = {0};
@@ -55,7 +55,7 @@ static vec_i32 dice_bits(const dice *d, int64_t j, int64_t n)
     return y;
 }
 
-/* Returns the mask of the vector of weights at j: -1 for a weight that is kept, and 0 for others.
+/* Returns the mask of the HDK_V weights from j on: -1 for a weight that is kept, and 0 for others.
  * The row has n weights. `lanes` holds the stream's elements for this vector, and advances to the
  * next one. */
 HDK_INLINE vec_i32 dice_roll(const dice *d, vec_u32 *lanes, int64_t j, int64_t n)

@@ -3,16 +3,17 @@
  * s are the scores q k^T scale + mask, and m is the largest score of the row so far. If a later
  * block has a larger score, o and the sum are scaled down. */
 
+/* The buffers in scratch. The comments give their shapes, in the order of the names. */
 typedef struct forward_state {
     const void **packed;     /* the k.p and v.p that are packed in panels and values */
     float *panels, *values;  /* keys (s / WIDE, d, WIDE), values (s, wide_v) */
     float *q, *scores, *out; /* (QUERIES, d), (QUERIES, KEYS), (QUERIES, wide_v) */
-    float *max, *sum;        /* (QUERIES), (QUERIES, HDK_V) */
+    float *max, *sum;        /* (QUERIES,), (QUERIES, HDK_V) */
     int64_t wide_v, size;
 } forward_state;
 
-/* Returns the next n floats of scratch, and adds their bytes to *size. If scratch is NULL, it only
- * adds. */
+/* Returns the next n floats of scratch, which begin *size bytes after its beginning, and adds their
+ * bytes to *size. If scratch is NULL, returns NULL and also adds the bytes. */
 static float *next_floats(char *scratch, int64_t *size, int64_t n)
 {
     float *p = scratch ? (float *)(scratch + *size) : NULL;
@@ -39,8 +40,8 @@ static int64_t tiles_forward_room(const hdk_head *h)
     return forward_state_in(h, NULL).size;
 }
 
-/* True if keys and values are read in place: a few queries read them only once, and packing them
- * would take longer. The answer is the same for every part of a head. */
+/* True if keys and values are read in place, without packing. A few queries read them only once, so
+ * packing would take longer. The answer is the same for every part of a head. */
 static bool in_place(const hdk_head *h)
 {
     return h->l <= HDK_SPLIT_ROWS && h->k.col == 1 && h->v.col == 1 && h->dv % WIDE == 0;
@@ -92,7 +93,8 @@ static void scores_of(const hdk_head *h, forward_state *f, int64_t i0, int64_t r
 }
 
 /* Replaces the n elements of x by exp(x - max), and adds them to *sum. Then dropout sets some of
- * them to 0, which does not change the sum. x may be written up to a whole vector. */
+ * them to 0, which does not change the sum. Also writes the elements after x that fill its last
+ * vector. */
 static void weigh(float *x, int64_t n, float max, vec_f32 *sum, const dice *d)
 {
     vec_f32 m = vall_f32(max), s = *sum;
@@ -114,8 +116,8 @@ static void weigh(float *x, int64_t n, float max, vec_f32 *sum, const dice *d)
     *sum = s;
 }
 
-/* Turns row r of the scores into weights relative to the largest score so far. If the row has a
- * larger score, its output and its sum so far are scaled down. */
+/* Turns the n scores in row r into weights relative to f->max[r], the row's largest score so far.
+ * If one of them is larger, raises f->max[r], and scales down the row's output and sum so far. */
 static void weigh_row(forward_state *f, int64_t r, int64_t n, const dice *d)
 {
     float *x = f->scores + r * KEYS, *out = f->out + r * f->wide_v;

@@ -65,7 +65,8 @@ static inline double keep_scale_f64(const hdk_head *h)
 
 /* ---------------------------------------------------------------- the two paths */
 
-enum { QUERIES_TOGETHER = 8 }; /* queries whose weights the path by rows computes together */
+/* The path by rows computes the weights of this many queries together. */
+enum { QUERIES_TOGETHER = 8 };
 
 #define TYPE f32
 #include "tensor/kernels/attention_rows.h"

@@ -140,7 +140,7 @@ static HDK_NOINLINE void fn(drop)(const hdk_head *h, int64_t i, int64_t from, in
 }
 
 /* Sets w (n, padded(s)) to the weights after dropout of the n queries from i on, and writes their
- * lse. */
+ * log-sum-exp to h->lse. */
 static HDK_NOINLINE void fn(weights)(const hdk_head *h, int64_t i, int64_t n, const T *keys, T *w)
 {
     int64_t stride = fn(padded)(h->s);
@@ -241,8 +241,9 @@ static inline int64_t fn(seen_from)(const hdk_head *h, int64_t i, int64_t from, 
 }
 
 /* Computes the weights before dropout of the queries [i, end) from their lse, and writes them to w,
- * one query after the other. Each query has only the keys in [from, to) that it sees, padded to
- * whole vectors. */
+ * one row per query. A row has a weight for each key in [from, to) that its query sees, and is
+ * padded to whole vectors. So the rows differ in length; each begins where the one before it
+ * ends. */
 static inline void fn(weights_again)(const hdk_head *h, int64_t i, int64_t end, const T *keys,
                                      int64_t stride, int64_t from, int64_t to, T *w)
 {
@@ -259,8 +260,9 @@ static inline void fn(weights_again)(const hdk_head *h, int64_t i, int64_t end, 
     fn(hdk_unary_all)(HDK_EXP, w, x - w);
 }
 
-/* If the row of query i is NaN, sets x to 0 for the keys that a bool mask masks. A score that
- * hd_masked_fill overwrites has no gradient, even in such a row. */
+/* Sets x[j] to 0 if a bool mask masks key from + j, for the n keys from `from` on. Does nothing
+ * unless the row of query i is NaN and there is a bool mask. A score that hd_masked_fill overwrites
+ * has no gradient, even in such a row. */
 static inline void fn(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, int64_t n, T *x)
 {
     T lse = ((const T *)h->lse)[i];

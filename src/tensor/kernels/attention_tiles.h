@@ -9,7 +9,7 @@
  * threads. */
 
 enum {
-    WIDE = 2 * HDK_V, /* columns of a register tile */
+    WIDE = 2 * HDK_V, /* number of columns of a register tile */
     TALL = HDK_TILE_ROWS,
     QUERIES = (56 / TALL) * TALL,
     KEYS = 128

@@ -26,9 +26,10 @@ FILL(fill_8, uint64_t)
 FILL(fill_1, uint8_t)
 FILL(fill_2, uint16_t)
 
-/* Computes pairs of vectors of LANES elements, then the remaining elements. A vector counts up from
- * its first element, which is rounded to T. Each remaining element is computed from `start`. LANES
- * is PyTorch's at every CPU level. */
+/* Defines the arange loop `name` for type T. It computes pairs of vectors of LANES elements, then
+ * the remaining elements. A vector counts up from its first element, which is rounded to T. Each
+ * remaining element is computed from `start`. At every CPU level, LANES is the length of PyTorch's
+ * vectors. */
 #define ARANGE(name, T, LANES)                                                                     \
     static void name(void *to, double start, double step, int64_t n, int64_t begin, int64_t end)   \
     {                                                                                              \
@@ -48,8 +49,8 @@ FILL(fill_2, uint16_t)
 ARANGE(arange_f32, float, 8)
 ARANGE(arange_f64, double, 4)
 
-/* Indices that fit into int32 are converted from it, because every CPU level has vector
- * instructions for this. */
+/* Defines the linspace loop `name` for type T. An index that fits into int32 is converted to T from
+ * int32, because every CPU level has vector instructions for this. */
 #define LINSPACE(name, T, FMA)                                                                     \
     static inline void name##_part(T *y, T step, T from, int64_t number, int sign, int64_t n)      \
     {                                                                                              \
@@ -82,9 +83,9 @@ ARANGE(arange_f64, double, 4)
 LINSPACE(linspace_f32, float, scalar_fma_f32)
 LINSPACE(linspace_f64, double, fma)
 
-enum { PIECE = 4096 }; /* bytes of the output that are computed before they are written */
+enum { PIECE = 4096 }; /* number of output bytes that are computed before they are written */
 
-/* Runs f for the m elements from i on, with the output at y. */
+/* Runs p's loop for the m elements from i on, and writes its output to y. */
 static void compute_piece(const hdk_past_cache *p, char *y, char *const *data,
                           const int64_t *strides, int64_t i, int64_t m)
 {
@@ -125,7 +126,7 @@ static void end_past_cache(void)
 }
 
 #ifdef HDK_WIDE_TYPES
-enum { AHEAD = 3 * HDK_STRIP }; /* rows of x between a read and its prefetch */
+enum { AHEAD = 3 * HDK_STRIP }; /* a row of x is prefetched this many rows before it is read */
 
 /* Defines a function that writes the transposed tile x to y. */
 #define TURN(name, T)                                                                              \
@@ -144,8 +145,9 @@ TURN(turn_2, uint16_t)
 TURN(turn_8, uint64_t)
 TURN(turn_rest_4, uint32_t)
 
-/* Transposes 16 rows of 16 bytes. Four times, it interleaves each row of the first half, byte by
- * byte, with its partner in the second half. */
+/* Writes the transposed tile x to y. A full tile, 16 rows of 16 bytes, takes four rounds. Each
+ * round interleaves every row of the first half, byte by byte, with its partner in the second
+ * half. */
 static inline void turn_1(char *y, int64_t y_row, uint8_t (*x)[HDK_STRIP], int64_t rows,
                           int64_t columns)
 {
@@ -189,9 +191,10 @@ static inline void turn_4(char *y, int64_t y_row, uint32_t (*x)[HDK_STRIP], int6
     }
 }
 
-/* Copies each tile to `room` first, so that each cache line is read once and written once. Rows
- * that lie a power of two apart share a few lines of the L1 cache. Without the copy, they would be
- * evicted before their second use. */
+/* Defines the function `name`, which transposes x to y in tiles, with the function `turn`. Copies
+ * each tile to `room` first, so that each cache line is read once and written once. Rows that lie a
+ * power of two apart share a few lines of the L1 cache. Without the copy, they would be evicted
+ * before their second use. */
 #define TRANSPOSE(name, T, turn)                                                                   \
     static void name(char *y, int64_t y_row, const char *x, int64_t x_row, int64_t rows,           \
                      int64_t columns)                                                              \

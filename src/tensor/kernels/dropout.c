@@ -22,7 +22,7 @@ static inline void keep_f64(const double *x, const vec_i32 *drawn, uint32_t limi
 {
     const vec_i32 below = (vec_i32){0} + (int32_t)limit;
     for (int k = 0; k < HDK_DRAW_VECTORS; k++) {
-        int32_t kept[HDK_V]; /* -1 or 0 */
+        int32_t kept[HDK_V]; /* -1 for a kept element, 0 for others */
         const vec_i32 mask = drawn[k] < below;
         memcpy(kept, &mask, sizeof kept);
         HDK_INDEPENDENT

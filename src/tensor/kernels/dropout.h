@@ -4,8 +4,8 @@
 
 #include "tensor/kernels/kernels.h"
 
-/* Draws from the MCG31 stream that begins with x0. If an element's draw is below limit, the element
- * is kept and divided by keep. */
+/* The numbers of a dropout. Each element has a draw from the MCG31 stream that begins with x0. If
+ * the draw is below limit, the element is kept and divided by keep. */
 typedef struct hdk_drop {
     uint32_t x0, limit;
     double keep;

@@ -111,7 +111,8 @@ struct hdk_binary {
 };
 HDK_FAMILY(hdk_binary, baseline, HDK_I64)
 
-/* Returns the level's loop of op or, if it has none, that of the common table (kernels.h). */
+/* Returns the loop of `op` for `dtype` at the CPU level or, if the level has none, the loop of the
+ * common table (kernels.h). */
 static inline hdk_loop hdk_binary_loop(int op, int dtype)
 {
     hdk_loop loop = hdk_binary()->of[op][dtype];
@@ -123,7 +124,8 @@ struct hdk_unary {
 };
 HDK_FAMILY(hdk_unary, baseline, HDK_F32)
 
-/* Returns the level's loop of op or, if it has none, that of the common table (kernels.h). */
+/* Returns the loop of `op` for `dtype` at the CPU level or, if the level has none, the loop of the
+ * common table (kernels.h). */
 static inline hdk_loop hdk_unary_loop(int op, int dtype)
 {
     hdk_loop loop = hdk_unary()->of[op][dtype];
@@ -137,7 +139,7 @@ static inline hdk_loop hdk_convert(int to, int from)
     return hdk_unary_loop(HDK_TO_F32 + to, from);
 }
 
-/* Replaces n contiguous elements x by op of x, with the level's loop. */
+/* Applies `op` to n contiguous elements x in place, with the CPU level's loop. */
 static inline void hdk_unary_all_f32(int op, float *x, int64_t n)
 {
     hdk_unary_loop(op, HDK_F32)((char *[]){(char *)x, (char *)x}, (int64_t[]){sizeof *x, sizeof *x},

@@ -49,7 +49,7 @@ HDK_PART vec_f32 gelu_polynomial(vec_f32 z, int n, const float *c)
     return y;
 }
 
-/* Returns GELU. Below -5.15 it is -0; -inf gives NaN, as in x Phi(x). */
+/* Returns GELU. Below -5.15 it is -0. For -inf it is NaN, because x Phi(x) is -inf times 0. */
 HDK_INLINE vec_f32 hdk_gelu_v(vec_f32 x)
 {
     static const float p[] = {2.338700078041711e-08f,  6.3600150497222785e-06f,
@@ -61,7 +61,8 @@ HDK_INLINE vec_f32 hdk_gelu_v(vec_f32 x)
     return x * (0.5f + c * (gelu_polynomial(z, 6, p) / gelu_polynomial(z, 6, q)));
 }
 
-/* Returns GELU's slope. Infinities give NaN, as in phi(x) x. */
+/* Returns GELU's slope. For infinities it is NaN, as PyTorch's is, because x phi(x) is infinity
+ * times 0. */
 HDK_INLINE vec_f32 hdk_gelu_slope_v(vec_f32 x)
 {
     static const float p[] = {-2.808033840173696e-11f, 1.153340090098709e-08f,
@@ -102,8 +103,8 @@ HDK_PART vec_f32 gelu_exp(vec_f32 x, vec_f32 square)
     return vscale_f32(gelu_polynomial(f, 7, c), q, shifted);
 }
 
-/* Returns GELU by tanh. Below -10.08 the exponential is infinite and y is -0; -inf gives NaN, as in
- * 0.5 x (1 + tanh u). */
+/* Returns GELU by tanh. Below -10.08 the exponential is infinite and the result is -0. For -inf it
+ * is NaN, because 0.5 x (1 + tanh u) is -inf times 0. */
 HDK_INLINE vec_f32 hdk_gelu_tanh_v(vec_f32 x)
 {
     vec_f32 c = gelu_within(x, 10.08f);
@@ -111,7 +112,7 @@ HDK_INLINE vec_f32 hdk_gelu_tanh_v(vec_f32 x)
 }
 
 /* Returns the slope s + x s (1 - s) 2u' with e = e^(-2u), s = 1 / (1 + e) and 1 - s = e s. From 10
- * on it is 1, and below -10 about 0. Infinities give NaN. */
+ * on it is 1, and below -10 about 0. For infinities it is NaN, as PyTorch's is. */
 HDK_INLINE vec_f32 hdk_gelu_tanh_slope_v(vec_f32 x)
 {
     vec_f32 c = gelu_within(x, 10.0f), square = c * c, e = gelu_exp(c, square), s = 1 / (1 + e);
@@ -180,7 +181,7 @@ static HDK_NOINLINE void exp_block_f64(const double *x, int n, double m, double 
     }
 }
 
-/* Functions that return 1 + e^-x and 1 / (1 + e^-x). */
+/* Defines two functions, which return 1 + e^-x and 1 / (1 + e^-x). */
 #define HDK_SIGMOID(SUFFIX, T, EXP_FUNCTION)                                                       \
     HDK_INLINE T hdk_one_and_exp_##SUFFIX(T x)                                                     \
     {                                                                                              \

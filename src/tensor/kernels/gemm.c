@@ -13,10 +13,10 @@ enum {
     TILE_WORTH = 256,     /* products of at most this many multiplications use no tile */
     LARGE = 1 << 22,      /* with more multiplications, packing a and b whole is faster */
     BLOCK_ROWS = 80 * 14, /* rows of a that are packed together; they stay in the L3 cache */
-    GROUP = 4,            /* panels of a that are packed together just before their first use */
-    FETCH = 64,           /* the most cache lines that are prefetched during one tile */
-    SHALLOW = 128,        /* the most steps of a panel of b on the stack */
-    STREAMS = 8,          /* rows of b that a product of few rows reads side by side */
+    GROUP = 4,     /* number of panels of a that are packed together before their first use */
+    FETCH = 64,    /* the most cache lines that are prefetched during one tile */
+    SHALLOW = 128, /* the most steps of k in a panel of b on the stack */
+    STREAMS = 8,   /* number of rows of b that a product of few rows reads side by side */
     /* Columns of b that gemm_split.h reads side by side for 1, 2 and 4 rows. With more columns
      * their sums would not stay in registers. BESIDE_BF16 is for one row of a and a bfloat16 b,
      * which is then read nearly in the order of memory. */
@@ -24,13 +24,13 @@ enum {
     BESIDE_2 = HDK_REGISTER > 32 ? 8 : 4,
     BESIDE_4 = HDK_REGISTER > 32 ? 6 : 2,
     BESIDE_BF16 = HDK_REGISTER > 32 ? 2 : 8,
-    AHEAD_BF16 = 3072 /* elements of bfloat16 between a read and its prefetch */
+    AHEAD_BF16 = 3072 /* bfloat16 is prefetched this many elements before it is read */
 };
 
 typedef struct hdk_blocking {
-    bool pack_a, pack_b;       /* into scratch */
-    int64_t rows, cols, depth; /* the size of a block */
-    int64_t room_a, room_b;    /* elements of scratch */
+    bool pack_a, pack_b;       /* true if the operand is packed into scratch */
+    int64_t rows, cols, depth; /* number of rows, columns and steps of a block */
+    int64_t room_a, room_b;    /* elements of scratch for the packed operand */
 } hdk_blocking;
 
 /* Cuts n into as few parts of at most `most` as possible, evenly. Returns the largest part. */
@@ -79,7 +79,7 @@ static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth,
 
 typedef void (*hdk_path)(const hdk_product *p);
 
-/* Returns the product c^T = b^T a^T, for a c of one column. */
+/* Returns the product c^T = b^T a^T, which has one row, for a product c = a b of one column. */
 static hdk_product hdk_turned(const hdk_product *p)
 {
     hdk_product t = *p;
@@ -96,8 +96,9 @@ typedef struct hdk_ahead {
     int64_t runs, bytes, stride, done, tiles;
 } hdk_ahead;
 
-/* Returns the runs to prefetch for elements of `size` bytes: the lanes or the steps (gemm_body.h),
- * whichever have their elements side by side. If neither do, there are none. */
+/* Returns the runs to prefetch before x is packed. x has elements of `size` bytes, and its lanes
+ * and steps (gemm_body.h) lie `lane` and `step` elements apart. A run is a lane or a step,
+ * whichever has its elements side by side. If neither has, there are no runs. */
 static hdk_ahead hdk_ahead_of(const void *x, int64_t lanes, int64_t steps, int64_t lane,
                               int64_t step, int64_t size)
 {

@@ -22,7 +22,7 @@ typedef struct hdk_product {
     void *c;
     int64_t a_row, a_col, b_row, b_col, c_row;
     const void *bias;  /* (n,), added to every row at the end; or NULL */
-    int64_t bias_step; /* bias's stride */
+    int64_t bias_step; /* stride of bias, in elements */
     bool add;          /* c += a b: the sums start from c's elements */
     hdk_order order;
 } hdk_product;
@@ -32,13 +32,13 @@ typedef struct hdk_product {
  * matrix has more than HDK_SPLIT_ELEMENTS elements, and no batch. */
 enum { HDK_SPLIT_ROWS = 8, HDK_SPLIT_STEPS = 64, HDK_SPLIT_ELEMENTS = 1 << 15 };
 
-enum { HDK_LONG = 4096 }; /* a dense dot of this many elements or more has HDK_LONG_DOT */
+enum { HDK_LONG = 4096 }; /* a dense dot of this many elements or more has the order HDK_LONG_DOT */
 
 struct hdk_gemm {
     /* Indexed by dtype: float32, float64, int64. scratch has `room` bytes at a multiple of 64, or
      * is NULL. Without scratch, large products are slower, but have the same bits. */
     void (*product[3])(const hdk_product *p, void *scratch);
-    int64_t (*room[3])(const hdk_product *p); /* bytes, or 0 if the product uses no scratch */
+    int64_t (*room[3])(const hdk_product *p); /* bytes of scratch that the product uses, or 0 */
     /* A float32 product of the order HDK_SPLIT with a bfloat16 b. The result has the same bits as
      * with b converted to float32 first. */
     void (*bf16)(const hdk_product *p);

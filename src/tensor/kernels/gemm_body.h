@@ -122,7 +122,7 @@ static void fn(add_bias)(T *c, int64_t c_row, int64_t rows, int64_t cols, const 
 /* The operands of the tiles of a block of c, packed or in place. */
 typedef struct BLOCK {
     int64_t rows, cols, steps;
-    int64_t height; /* rows of each tile but the last */
+    int64_t height; /* number of rows of each tile but the last */
     const T *a, *b;
     int64_t a_panel, a_row, a_step; /* a_panel: elements from one panel to the next */
     int64_t b_panel, b_step;
@@ -131,7 +131,7 @@ typedef struct BLOCK {
     const T *raw; /* the part of a that is still to be packed; or NULL */
     int64_t raw_row, raw_col;
     hdk_ahead a_ahead, b_ahead; /* the memory that is packed next */
-    bool go_on;                 /* adds to c instead of setting it */
+    bool go_on;                 /* true to add to c instead of setting it */
     const T *bias;              /* NULL if there is none */
     int64_t bias_step;
 } BLOCK;
@@ -345,8 +345,8 @@ HDK_INLINE void fn(add_rows)(const int steps, int64_t cols, const T *x, int64_t 
     }
 }
 
-/* For fn(rows): adds `steps` steps to `cols` columns of c, in tiles if c has more than three rows.
- * The other columns are added one row of c at a time. */
+/* For fn(rows): adds the products of `steps` steps to `cols` columns of c, in tiles if c has more
+ * than three rows. Adds columns that no tile covers one row of c at a time. */
 static void fn(some_steps)(const hdk_product *p, int64_t steps, int64_t cols, const T *a,
                            const T *b, T *c)
 {
@@ -438,7 +438,7 @@ static void fn(outer)(const hdk_product *p)
     }
 }
 
-/* Returns the function that computes the product p. Every path gives the bits of p->order.
+/* Returns the function that computes p, or NULL for tiles. Every path gives p->order's bits.
  *
  *     order of sums   shape and layout           path        because
  *     one step        any                        outer       there is no sum
@@ -446,8 +446,8 @@ static void fn(outer)(const hdk_product *p)
  *     split           few rows, dense columns    split       one chain would leave memory idle
  *     chain           few multiplications        chains      a tile would cost more
  *     chain           few rows, dense rows of b  rows        memory is read once, in its order. But
- *                                                            a tile of 5 to 8 rows is faster while
- *                                                            b is cached; twice with two threads
+ *                                                            5 to 8 rows are faster in a tile if b
+ *                                                            is cached; twice as fast on 2 threads
  *     chain           any other                  tiles       panels are read from the caches */
 static hdk_path fn(path_of)(const hdk_product *p)
 {

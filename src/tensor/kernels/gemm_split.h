@@ -1,10 +1,10 @@
 /* gemm_split.h - the product of at most HDK_SPLIT_ROWS rows with a matrix whose columns are dense:
  * a template (template.h) for gemm.c, which transposes one column to one row. The matrix may be
  * bfloat16, which is widened as it is read. gemm.c defines five macros for it:
- *     B, B_VECTOR(b)    the type of its elements, and the vector at b as T
- *     B_ELEMENT(v)      an element as a T
- *     BESIDE            columns that are read side by side for one row of a
- *     split(name)       the name of a function
+ *     B, B_VECTOR(b)    the type of the matrix's elements; a vector of them, widened to T
+ *     B_ELEMENT(v)      an element, widened to T
+ *     BESIDE            number of columns that are read side by side for one row of a
+ *     split(name)       the name of a function for B
  *
  * A Linear of one token reads each weight once, so memory is the limit. Every element of c is the
  * dot of a row of a with a column of b, both dense, in VECTOR chains, which are folded in halves at
@@ -13,8 +13,9 @@
 
 #ifdef TYPE
 
-/* Sets c (m, cols) to the totals of the chains, plus the steps from q on. `sums` has `some` vectors
- * for each row of c, and is large enough for a multiple of four vectors. */
+/* Sets c (m, cols) or, with p->add, adds to it. Element (i, j) gets the sum of the elements of
+ * sums[i * some + j], plus the products of the steps from q on. `sums` has m * some vectors, and is
+ * read up to the next multiple of four vectors. */
 static HDK_NOINLINE void split(add_up)(const hdk_product *p, const V *sums, int64_t some,
                                        int64_t cols, int64_t q, const B *b, T *c)
 {
@@ -36,8 +37,8 @@ static HDK_NOINLINE void split(add_up)(const hdk_product *p, const V *sums, int6
 }
 
 /* Computes c (p->m, cols) for the columns at b, with code for m rows and `some` columns, which are
- * constants at compile time. Missing rows and columns are read as copies of the last one, and not
- * written. */
+ * constants at compile time. If c has fewer rows or columns, the code computes the last one again
+ * in place of each missing one, and does not write it. */
 HDK_INLINE void split(split_of)(const int m, const int some, const hdk_product *p, int64_t cols,
                                 const B *b, T *c)
 {
@@ -113,7 +114,7 @@ static HDK_NOINLINE void split(split_4)(const hdk_product *p, int64_t cols, cons
     split(split_of)(4, BESIDE_4, p, cols, b, c);
 }
 
-/* Computes at most four rows at a time, while the columns are in the L1 cache. */
+/* Computes the product p, at most four rows at a time, while the columns are in the L1 cache. */
 static void split(split)(const hdk_product *p)
 {
     const bool two = p->m == 2 && sizeof(B) == sizeof(T); /* two rows of bfloat16 take split_4 */

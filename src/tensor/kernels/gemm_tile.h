@@ -8,8 +8,8 @@
  *     a  element (i, p) at a[i * a_row + p * a_step]; packed k-major: a_row 1, a_step rows
  *     b  element (p, j) at b[p * b_step + j], 2 * VECTOR columns; packed: b_step 2 * VECTOR
  *     c  element (i, j) at c[i * c_row + j], 2 * VECTOR columns
- * fn(half) is the same for VECTOR columns. The full tile runs at 99% of the FMA peak while a is in
- * the L1 cache and b in the L2 cache.
+ * fn(half) does the same for VECTOR columns. The full tile runs at 99% of the FMA peak while a is
+ * in the L1 cache and b in the L2 cache.
  *
  * Every element of c is one chain over the steps in order, from c or from 0. No bit changes if k is
  * cut into several calls with go_on, or rows and columns into other tiles. */

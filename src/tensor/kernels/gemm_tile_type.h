@@ -18,7 +18,8 @@ HDK_INLINE T fn(element)(const REACH *a, const int i)
     return *(const T *)((i < 7 ? a->row0 : a->row7) + at);
 }
 
-/* Computes a tile. rows and vecs are constants for the compiler. */
+/* Computes a tile of `rows` rows and `vecs` vectors, which are constants for the compiler.
+ * gemm_tile.h explains the other arguments. */
 HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *a, int64_t a_row,
                             int64_t a_step, const T *b, int64_t b_step, T *c, int64_t c_row,
                             bool go_on)
@@ -48,7 +49,7 @@ HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *
             }
             HDK_UNROLL
             for (int j = 0; j < vecs; j++) {
-                if (j * HDK_REGISTER % 64 == 0) { /* once a line */
+                if (j * HDK_REGISTER % 64 == 0) { /* once per cache line */
                     __builtin_prefetch(far + j * VECTOR);
                 }
                 y[j] = fn(vload)(b + j * VECTOR);

@@ -14,8 +14,8 @@ static bool all_in_range(const int64_t *index, int64_t count, int64_t n)
 
 enum { PART = 16 };
 
-/* Tests PART elements at once. All comparisons with NaN are false, so the negated RELATION also
- * finds NaN. */
+/* Raises i to the first index for which x[i] RELATION top is false, or to n. Tests PART elements at
+ * once. All comparisons with NaN are false, so the negated RELATION also finds NaN. */
 #define SCAN(RELATION)                                                                             \
     for (; i + PART <= n; i += PART) {                                                             \
         int found = 0;                                                                             \

@@ -10,7 +10,7 @@
 typedef struct hdk_logits {
     const void *x;
     int64_t stride, rows, c;
-    const int64_t *target; /* (rows,) */
+    const int64_t *target; /* (rows,): the class of each row */
     int64_t ignore;
     int ndim;    /* the number of dims of the logits, which decides PyTorch's signs of zero */
     void *stats; /* (rows, 2): the maximum, and log sum exp(x - maximum) */

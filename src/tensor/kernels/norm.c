@@ -13,7 +13,7 @@
 
 enum {
     NORM_ROOM = 4096, /* the most columns whose dw and db are summed on the stack */
-    NORM_LANES = 32,  /* partial sums of a row: four vectors of 8 floats */
+    NORM_LANES = 32,  /* number of partial sums of a row: four vectors of 8 floats */
     NORM_SHORT = 16   /* rows of fewer elements are summed in order */
 };
 

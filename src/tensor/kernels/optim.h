@@ -11,7 +11,7 @@
 
 /* The numbers of a step. Those that a kernel does not read are 0. */
 typedef struct hdk_numbers {
-    double lr;           /* Adam: lr / (1 - beta1^t); Adagrad: lr after lr_decay */
+    double lr;           /* the learning rate; Adam: lr / (1 - beta1^t); Adagrad: after lr_decay */
     double weight_decay; /* gradient += weight_decay * parameter; 0 for AdamW */
     double decay; /* the parameter's factor: 1 - lr weight_decay for AdamW and Lion; 1 for Adam */
     double momentum, dampening;
@@ -19,8 +19,8 @@ typedef struct hdk_numbers {
     double w2;           /* 1 - beta2; 1 for Adagrad, whose beta2 is 1, too */
     double correction2;  /* Adam: sqrt(1 - beta2^t) */
     double eps;
-    double nesterov, first; /* SGD: 0 or 1, because bools would keep the loop from
-                             * vectorising; first: v becomes the gradient */
+    double nesterov, first; /* SGD: 0 or 1, because bools would keep the loop from vectorising;
+                             * if `first` is 1, v becomes the gradient */
     bool maximize;
 } hdk_numbers;
 
@@ -34,7 +34,7 @@ typedef struct hdk_step {
 
 #define HDK_STEP_NAME(name, loop) HDK_##name,
 enum { HDK_OPTIM_STEPS(HDK_STEP_NAME) HDK_STEPS };
-enum { HDK_SCALE /* x *= a */, HDK_CLAMP_BOTH /* to [-a, a]; NaN stays */ };
+enum { HDK_SCALE /* x *= a */, HDK_CLAMP_BOTH /* clamps x to [-a, a], keeps NaN */ };
 
 /* The last index of each table is the dtype: float32, float64. */
 struct hdk_optim {
@@ -42,7 +42,7 @@ struct hdk_optim {
 
     /* Adds the sum of |x|^p over [begin, end) to *sum; for p = 0, adds the number of nonzero
      * elements. For p = INFINITY sets *sum to the largest |x| so far, and for -INFINITY to the
-     * smallest. NaN stays. */
+     * smallest. Unless p is 0, a NaN in x makes *sum NaN. */
     void (*norm[2])(const void *x, int64_t begin, int64_t end, double p, double *sum);
     /* Changes x[begin] to x[end - 1] by HDK_SCALE or HDK_CLAMP_BOTH, with the number a. */
     void (*change[2][2])(void *x, int64_t begin, int64_t end, double a);

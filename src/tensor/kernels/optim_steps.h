@@ -1,5 +1,5 @@
 /* optim_steps.h - the steps of optimizers: a template (template.h) for optim_kernels.c. Without a
- * TYPE it gives optim.h their names.
+ * TYPE it only defines the list of the steps' names, for optim.h.
  *
  * A kernel is one loop, inlined once for each frequent set of states, so that compilers vectorise
  * it. The arrays do not overlap. */
@@ -47,7 +47,7 @@ static void fn(sgd)(const hdk_step *s, int64_t begin, int64_t end)
 
 /* A step of Adam: m = lerp(m, dx, 1 - beta1); v = beta2 v + w2 dx^2; p = decay p - lr m / (sqrt(v)
  * / correction2 + eps). If `top` is given, it holds the largest v so far, which replaces v in p's
- * equation. NaN stays. */
+ * equation. If v is NaN, so is this number from then on. */
 HDK_INLINE void fn(adam_run)(T *restrict p, const T *restrict g, T *restrict m, T *restrict v,
                              T *restrict top, int64_t begin, int64_t end, const hdk_numbers o)
 {
@@ -112,7 +112,8 @@ static void fn(rmsprop)(const hdk_step *k, int64_t begin, int64_t end)
     }
 }
 
-/* A step of Lion: c = beta1 m + w1 dx; m = beta2 m + w2 dx; p = decay p - lr sign(c). NaN stays. */
+/* A step of Lion: c = beta1 m + w1 dx; m = beta2 m + w2 dx; p = decay p - lr sign(c). If c is NaN,
+ * p becomes NaN. */
 static void fn(lion)(const hdk_step *s, int64_t begin, int64_t end)
 {
     T *restrict p = s->p, *restrict m = s->state[0];

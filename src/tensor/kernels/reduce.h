@@ -6,13 +6,13 @@
 #include "tensor/kernels/lanes.h"
 
 enum {
-    HDK_SUM, /* in x's dtype, where int64 wraps; bools are summed to int64 */
-    HDK_MAX, /* NaN if the lane has a NaN; n >= 1 */
+    HDK_SUM, /* the sum in x's dtype; int64 wraps; the sum of bools is int64 */
+    HDK_MAX, /* the maximum, or NaN if the lane has a NaN; n >= 1 */
     HDK_MIN,
     HDK_ANY, /* bool: true if any element is not 0 */
     HDK_ALL,
     HDK_VAR,    /* sum((x - mean)^2) / p, computed in float64 */
-    HDK_ARGMAX, /* int64: index of the first maximum or NaN; operand 2: its value, or NULL */
+    HDK_ARGMAX, /* int64: index of the first maximum or NaN; operand 2 gets its value, if given */
     HDK_ARGMIN,
     HDK_REDUCTIONS
 };

@@ -63,8 +63,8 @@ static void best(tile)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k,
 
 REDUCTION(best(value), T, T, REDUCE_TILE, best(lane)(x, sn, n), best(tile)(x, sn, sk, n, k, y, ys))
 
-/* Returns the index of the first element that is m or NaN, of n <= REDUCE_BLOCK elements; m is one
- * of them. */
+/* Returns the index of the first of the n <= REDUCE_BLOCK elements that is m or NaN. m is the value
+ * of one of them. */
 static int64_t best(find)(const T *x, int64_t n, T m)
 {
     int64_t i = 0;
@@ -83,7 +83,8 @@ static int64_t best(find)(const T *x, int64_t n, T m)
     return i;
 }
 
-/* Finds the first block that has the best value, and searches only there for its index. */
+/* Returns the index of the lane's first best value, or of its first NaN. Finds the first block that
+ * has this value, and searches only there for its index. */
 static int64_t best(lane_arg)(const T *x, int64_t sn, int64_t n)
 {
     T m = 0, room[REDUCE_BLOCK];

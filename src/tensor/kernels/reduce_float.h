@@ -28,7 +28,7 @@ HDK_INLINE void fn(moments)(const T *restrict x, int64_t n, double mean, bool sq
     }
 }
 
-/* Returns sum(x - mean), or sum((x - mean)^2) if squared. */
+/* Returns sum(x - mean), or sum((x - mean)^2) if squared, over n elements that lie sn apart. */
 HDK_INLINE double fn(moment)(const T *x, int64_t sn, int64_t n, double mean, bool squared)
 {
     double p[REDUCE_LANES] = {0}, sum = 0;

@@ -13,15 +13,15 @@
 #include "tensor/kernels/vec.h"
 
 enum {
-    REDUCE_LANES = 32,  /* partial sums of a run: four vectors of 8 floats */
+    REDUCE_LANES = 32,  /* number of partial sums of a run: four vectors of 8 floats */
     REDUCE_BLOCK = 512, /* elements of a run that are added in REDUCE_LANES partial sums */
-    REDUCE_STEP = 16,   /* elements of a lane of a tile that are added in order */
-    REDUCE_TILE = 128,  /* lanes of a tile */
+    REDUCE_STEP = 16,   /* number of elements of a lane of a tile that are added in order */
+    REDUCE_TILE = 128,  /* number of lanes of a tile */
     LEVELS = 13 /* levels of partial sums (reduce_sum.h): HDK_SUM_MAX / REDUCE_STEP is 2^12 */
 };
 
 /* Defines a reduction of lanes of type X to one y of type Y per lane. RUN is the result of one lane
- * that is read by itself. TILES computes k lanes side by side. */
+ * that is read by itself. TILES computes k <= SIDE_BY_SIDE lanes side by side. */
 #define REDUCTION(name, Y, X, SIDE_BY_SIDE, RUN, TILES)                                            \
     static void name(const hdk_lanes *l, void *const *data, double p)                              \
     {                                                                                              \
@@ -70,9 +70,10 @@ enum {
 #include "tensor/kernels/reduce_sum.h"
 #undef TYPE
 
-/* The functions for any and all. truth sets each of n bytes to 1 if the element of x is not 0, and
- * to 0 otherwise. has returns true if the run has an element that is 0 (if `zero`; used by all), or
- * one that is not 0 (otherwise; used by any). FLAGS is an integer as wide as T. */
+/* The functions for any and all. `truth` sets each of n bytes to 1 if the element of x is not 0,
+ * and to 0 otherwise. If `zero`, `has` returns true if the run has an element that is 0; `all`
+ * calls it so. Otherwise `has` returns true if the run has an element that is not 0; `any` calls it
+ * so. FLAGS is an integer as wide as T. */
 #define TRUTH(type, T, FLAGS)                                                                      \
     static void truth_##type(const void *from, int64_t at, int64_t stride, int64_t n, uint8_t *y)  \
     {                                                                                              \
@@ -134,7 +135,7 @@ LOGICAL(b8, uint8_t)
 LOGICAL(f64, double)
 LOGICAL(i64, int64_t)
 
-/* Returns how many of the n <= REDUCE_BLOCK elements are not 0. */
+/* Returns the number of the n <= REDUCE_BLOCK elements that are not 0. */
 static int64_t count_block(const uint8_t *x, int64_t n)
 {
     uint16_t count = 0;
@@ -155,8 +156,8 @@ static int64_t count_run(const uint8_t *x, int64_t sn, int64_t n)
     return count;
 }
 
-/* Counts the elements that are not 0 in each of k <= REDUCE_BLOCK lanes. The counts are bytes,
- * which are added to y after at most 255 rows, before they overflow. */
+/* Sets y, for each of k <= REDUCE_BLOCK lanes, to the number of elements that are not 0. Partial
+ * counts are bytes, which are added to y after at most 255 rows, before they overflow. */
 static void count_tile(const uint8_t *x, int64_t sn, int64_t sk, int64_t n, int64_t k, int64_t *y,
                        int64_t ys)
 {
@@ -179,7 +180,7 @@ static void count_tile(const uint8_t *x, int64_t sn, int64_t sk, int64_t n, int6
     }
 }
 
-/* Sums bools to int64. */
+/* Sets y, which is int64, to the number of true elements of each lane. */
 REDUCTION(sum_b8, int64_t, uint8_t, REDUCE_BLOCK, count_run(x, sn, n),
           count_tile(x, sn, sk, n, k, y, ys))
 

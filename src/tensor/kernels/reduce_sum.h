@@ -58,7 +58,8 @@ static T fn(block_sum)(const T *restrict x, int64_t n)
     return fn(vsum)(p[0]);
 }
 
-/* Adds s, the sum of block number `blocks`, to the tree: level[i] has the sum of 2^i blocks. */
+/* Adds s, the sum of one more block after `blocks` blocks, to the tree of partial sums, in which
+ * level[i] has the sum of 2^i blocks. */
 static void fn(push)(T *level, uint64_t blocks, T s)
 {
     for (; blocks & 1; blocks >>= 1) {

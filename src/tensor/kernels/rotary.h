@@ -6,7 +6,7 @@
 #include "tensor/kernels/lanes.h"
 
 struct hdk_rotary {
-    hdk_lane_kernel turn[2]; /* float32, float64 */
+    hdk_lane_kernel turn[2]; /* indexed by dtype: float32, float64 */
 };
 HDK_FAMILY_AVX2(hdk_rotary, baseline)
 

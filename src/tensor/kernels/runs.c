@@ -3,7 +3,7 @@
 
 #include "tensor/kernels/loops.h"
 
-enum { RUN_BYTES = 2048 }; /* bytes of an operand's run */
+enum { RUN_BYTES = 2048 }; /* the most bytes of an operand that are copied at a time */
 
 /* Copies n elements of `size` bytes, which lie from_step bytes apart, to places to_step bytes
  * apart. Compilers vectorise it if they know the size and the steps. */

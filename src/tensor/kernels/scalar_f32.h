@@ -24,11 +24,12 @@ static inline float scalar_of_f32(uint32_t bits)
     return x;
 }
 
-/* Returns a b + c with one rounding, at every level. Emscripten's fmaf rounds some sums to the
+/* Returns a b + c, rounded once, at every CPU level. Emscripten's fmaf rounds some sums to the
  * wrong side, because WebAssembly has no rounding modes. There the sum is computed in float64, and
- * `rest` is its error. If it has one, the sum becomes the odd one of the two float64 around the
- * exact value. Then the conversion to float32 rounds it as it would round the exact value (Boldo
- * and Melquiond 2008, "Emulation of FMA and correctly rounded sums"). */
+ * `rest` is its error. If rest is not 0, the exact value lies between two float64, and the sum
+ * becomes the one of them whose last bit is 1. Then the conversion to float32 rounds it as it would
+ * round the exact value (Boldo and Melquiond 2008, "Emulation of FMA and correctly rounded
+ * sums"). */
 HDK_INLINE float scalar_fma_f32(float a, float b, float c)
 {
 #ifdef __wasm__
@@ -49,7 +50,8 @@ HDK_INLINE float scalar_fma_f32(float a, float b, float c)
 /* exp(x) = 2^q e^s with q = rint(x log2 e), |s| <= ln(2) / 2, and a polynomial of degree 7 for e^s.
  * The steps, their order and their fused multiply-adds are those of PyTorch's softmax. The bits are
  * the same at every CPU level, because scalar_fma_f32 is exact even without an instruction for it.
- * For x <= -104 it is 0, for x > 88.73 infinity; NaN stays. Subnormal results are rounded once. */
+ * For x <= -104 it is 0, for x > 88.73 infinity, for NaN NaN. Subnormal results are rounded
+ * once. */
 
 /* 1.5 * 2^23. The sum v + HDK_EXP_SHIFT has rint(v) in its low bits. Subtracting HDK_EXP_SHIFT
  * again gives rint(v). */
@@ -59,7 +61,7 @@ HDK_INLINE float scalar_fma_f32(float a, float b, float c)
 #define HDK_LN2 0.693145751953125f /* the first bits of ln 2; HDK_LN2_REST has the others */
 #define HDK_LN2_REST 1.428606765330187045e-06f
 
-/* e^s = 1 + s + s^2 p(s), the highest power first */
+/* The coefficients of p in e^s = 1 + s + s^2 p(s), the highest power first. */
 enum { HDK_EXP_TERMS = 6 };
 static const float hdk_exp_p[HDK_EXP_TERMS] = {
     0.000198527617612853646278381f, 0.00139304355252534151077271f, 0.00833336077630519866943359f,

@@ -85,8 +85,8 @@ HDK_INLINE double scalar_exp_beside_1_f64(double x)
     return (p + p) * scalar_of_f64((power + 1022) << 52);
 }
 
-/* Returns e^(x + rest) - 1 for x from -50 to 0, or NaN, and a small rest. Sets *low to the rounding
- * error of the result. */
+/* Returns e^(x + rest) - 1, where x is from -50 to 0 and rest is small. Returns NaN if x is NaN.
+ * Sets *low to the rounding error of the result. */
 HDK_INLINE double scalar_expm1_f64(double x, double rest, double *low)
 {
     uint64_t power;
@@ -187,7 +187,7 @@ HDK_INLINE double scalar_log1p_f64(double x)
  *
  * Their relative error is less than 2^-32. */
 
-/* Returns exp(x), for x from -700 to 700, or NaN. */
+/* Returns exp(x) for x from -700 to 700, and NaN if x is NaN. */
 HDK_INLINE double scalar_exp_short_f64(double x)
 {
     static const double exp_p[] = {0.5000000013457727,    0.16666666681614256,
@@ -237,8 +237,8 @@ HDK_INLINE double scalar_pow_short_f64(double a, double b)
 
 #define F64_SIN_MOST 16384 /* scalar_sin_f64 takes |x| below this */
 
-/* Returns sin(x + quarters pi / 2). x = q pi / 2 + r, with pi / 2 in three parts; q times each of
- * the first two parts is exact. */
+/* Returns sin(x + quarters pi / 2). Writes x as q pi / 2 + r, where pi / 2 is the sum of three
+ * parts. q times each of the first two parts is exact. */
 HDK_INLINE double scalar_sin_f64(double x, int quarters)
 {
     static const double sin_p[] = {-0.16666666666666666,    0.008333333333330936,

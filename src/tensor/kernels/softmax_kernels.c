@@ -24,15 +24,15 @@
 #include "tensor/kernels/template.h"
 
 enum {
-    SOFTMAX_TILE = 128,  /* lanes side by side */
-    ROWS_AHEAD = 4,      /* rows of a tile between a prefetch and its read */
-    SHORT_ROWS = 64,     /* rows of fewer than 8 elements that are computed at a time */
-    SOFTMAX_ROOM = 4096, /* elements of a row that are computed in a buffer, in the L1 cache */
+    SOFTMAX_TILE = 128,  /* the most lanes that are computed side by side */
+    ROWS_AHEAD = 4,      /* a row of a tile is prefetched this many rows before it is read */
+    SHORT_ROWS = 64,     /* rows of fewer than 8 elements are computed this many at a time */
+    SOFTMAX_ROOM = 4096, /* number of elements of a row that fit into a buffer in the L1 cache */
     LOGITS_ROOM = 2048
 };
 
-/* Returns the length of the part that begins at i, if `all` elements are cut into parts of
- * `most`. */
+/* Returns the length of the part that begins at i, if `all` elements are cut into parts of `most`.
+ * After the last part, returns 0 or less. */
 static inline int64_t part_of(int64_t all, int64_t i, int64_t most)
 {
     return all - i < most ? all - i : most;
@@ -58,13 +58,13 @@ static inline int64_t part_of(int64_t all, int64_t i, int64_t most)
 #endif
 
 enum {
-    LANES_TOGETHER = 4, /* lanes whose sums stay in registers */
-    LINE = 16           /* float32 elements in a cache line */
+    LANES_TOGETHER = 4, /* number of lanes whose sums stay in registers */
+    LINE = 16           /* number of float32 elements in a cache line */
 };
 
-/* Computes y_i = x_0 + ... + x_i, summed in the type SUM. Backward runs it from the end, with
- * negative strides. Takes LANES_TOGETHER lanes at a time if the elements of a lane lie closer
- * together than the lanes, and more lanes otherwise. */
+/* Defines the kernel `name`, which computes y_i = x_0 + ... + x_i, summed in the type SUM. Backward
+ * runs it from the end, with negative strides. It takes LANES_TOGETHER lanes at a time if the
+ * elements of a lane lie closer together than the lanes, and more lanes otherwise. */
 #define CUMSUM(name, T, SUM)                                                                       \
     HDK_INLINE void name##_tile(const hdk_lanes *l, T *restrict y, const T *restrict x, int64_t k) \
     {                                                                                              \

@@ -1,7 +1,8 @@
 /* softmax_last.h - softmax and log_softmax along the last dim, row by row: a template (template.h)
  * for softmax_kernels.c, after softmax_other.h and softmax_parts.h. */
 
-/* Computes the softmax of k rows of fewer than 8 elements. exp runs over all of them at once. */
+/* Computes the softmax of k rows of n < 8 elements, and writes it to y (k, n). exp runs over all
+ * elements at once. */
 static void fn(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y)
 {
     for (int64_t j = 0; j < k; j++) {

@@ -8,7 +8,7 @@ static inline T fn(minus_zero)(T m)
     return m == 0 ? -(T)0 : m;
 }
 
-/* Copies k elements, with the strides in elements. */
+/* Copies k elements, which lie `sk` elements apart, to places `to_sk` elements apart. */
 static HDK_NOINLINE void fn(lanes_copy)(T *to, int64_t to_sk, const T *from, int64_t sk, int64_t k)
 {
     for (int64_t j = 0; j < k; j++) {
@@ -27,7 +27,7 @@ static HDK_NOINLINE void fn(tile_ahead)(const T *x, int64_t sn, int64_t k, int64
     }
 }
 
-/* Returns k lanes of the row at x, side by side: x itself, or a copy in `room`. */
+/* Returns the address of k lanes of the row at x, side by side: x itself, or a copy in `room`. */
 static inline const T *fn(tile_row)(const T *x, int64_t sn, int64_t k, int64_t sk, T *room)
 {
     fn(tile_ahead)(x, sn, k, sk);
@@ -77,7 +77,7 @@ static HDK_NOINLINE void fn(tile_max)(const T *x, int64_t n, int64_t sn, int64_t
     }
 }
 
-/* Computes e = exp(x - m) for k lanes, and adds e to s. */
+/* Computes e = exp(x - m) for one row of k lanes, and adds e to s. */
 static HDK_NOINLINE void fn(tile_exp)(const T *x, int64_t sn, int64_t k, int64_t sk,
                                       const T *restrict m, T *restrict e, T *restrict s)
 {
@@ -89,7 +89,8 @@ static HDK_NOINLINE void fn(tile_exp)(const T *x, int64_t sn, int64_t k, int64_t
     }
 }
 
-/* Computes the softmax of k lanes. */
+/* Computes the softmax of k lanes of n elements. In x, elements of a lane lie xn elements apart,
+ * and lanes xk; in y, they lie yn and yk elements apart. */
 static inline void fn(softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x, int64_t xn,
                                     int64_t xk, int64_t n, int64_t k)
 {
@@ -127,7 +128,8 @@ static inline void fn(log_softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x
     }
 }
 
-/* Computes dx = (dy - sum(dy y)) y for softmax, and dx = dy - exp(y) sum(dy) for log_softmax. */
+/* Computes, for the k lanes from j0 on, dx = dy - exp(y) sum(dy) if `logarithm`, for log_softmax,
+ * and dx = (dy - sum(dy y)) y otherwise, for softmax. */
 static inline void fn(tile_backward)(const hdk_lanes *l, void *const *data, int64_t j0, int64_t k,
                                      bool logarithm)
 {

@@ -8,15 +8,15 @@
 #define SIDE (sizeof(T) == sizeof(float) ? 4 * VECTOR : 32)
 #define LANES fn(lanes)
 
-/* The 8 lanes of a sum. */
+/* The partial sums of a row: 8 lanes (softmax_parts.h). */
 typedef struct LANES {
     SVEC part[8 / SVECTOR];
 } LANES;
 
 /* ---------------------------------------------------------------- steps */
 
-/* Sets e to the last n < STEP elements, which lie at x, followed by `pad`, which changes no result
- * of the caller. */
+/* Sets the STEP elements of e to the last n < STEP elements of a row, which lie at x, and `pad`
+ * after them. The caller passes a `pad` that changes no result. */
 HDK_INLINE void fn(load_rest)(const T *x, int64_t n, T pad, T *e)
 {
 #if HDK_AT_AVX512
@@ -64,8 +64,8 @@ HDK_INLINE T fn(sum_few)(const T *x, int64_t n)
     return sum;
 }
 
-/* Returns the sum of the lanes, folded in halves, or for n < 8 the sum of the n elements at
- * `first`, in order. */
+/* Returns the sum of the lanes, folded in halves. If n < 8, returns the sum of the n elements at
+ * `first` instead, added in order. */
 HDK_INLINE T fn(fold_lanes)(const LANES *lane, const T *first, int64_t n)
 {
     T p[8];
@@ -83,7 +83,7 @@ HDK_INLINE T fn(fold_lanes)(const LANES *lane, const T *first, int64_t n)
 
 /* ---------------------------------------------------------------- rows */
 
-/* Sets the four vectors m to x, and to 0 if x is -0. */
+/* Sets the maxima in the four vectors m to x, or to 0 if x is -0. */
 HDK_INLINE void fn(max_begin)(V *m, T x)
 {
     for (int k = 0; k < 4; k++) {
@@ -91,7 +91,7 @@ HDK_INLINE void fn(max_begin)(V *m, T x)
     }
 }
 
-/* Raises m to the larger of m and a step of x. */
+/* Updates m, the maxima so far, with the next STEP elements of a row, which lie at x. */
 HDK_INLINE void fn(max_step)(V *m, const T *x)
 {
     HDK_UNROLL
@@ -100,7 +100,7 @@ HDK_INLINE void fn(max_step)(V *m, const T *x)
     }
 }
 
-/* Returns the maximum of m and of x from i on. m covers x[0] already. */
+/* Returns the maximum of the elements of m and of x[i] to x[n - 1]. m covers x[0] already. */
 HDK_INLINE T fn(max_with_rest)(V *m, const T *x, int64_t i, int64_t n)
 {
     T p[STEP];
@@ -186,14 +186,14 @@ HDK_INLINE T fn(exp_pass)(const T *x, int64_t n, T m, T log_sum, T *e, const T *
     return fn(fold_lanes)(&lane, step, n);
 }
 
-/* Sets e to exp(x - m - log_sum). */
+/* Sets e to exp(x - m - log_sum) for n elements. */
 static HDK_NOINLINE void fn(row_exp)(const T *x, int64_t n, T m, T log_sum, T *e)
 {
     fn(exp_pass)(x, n, m, log_sum, e, NULL, NULL);
 }
 
-/* Sets e to exp(x - *m), unless e is NULL, and returns the sum. Sets *m to the maximum of the row
- * `next`. */
+/* Returns the sum of exp(x - *m) over n elements. Unless e is NULL, sets e to these exponentials.
+ * Sets *m to the maximum of the row `next`. */
 static HDK_NOINLINE T fn(row_exp_sum)(const T *x, int64_t n, T *m, const T *next, T *e)
 {
     return fn(exp_pass)(x, n, *m, 0, e, next, m);

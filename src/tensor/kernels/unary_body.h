@@ -19,7 +19,7 @@ static HDK_NOINLINE void fn(circle)(T *y, const T *x, int64_t n, int quarters, T
         const int64_t whole = m & -HDK_WHOLE;
         memcpy(xs, x, (size_t)m * sizeof(T));
         fn(sines)(y, xs, whole, quarters);
-        if (whole < m) { /* the rest is padded */
+        if (whole < m) { /* pads the elements after m */
             memset(xs + m, 0, (size_t)(whole + HDK_WHOLE - m) * sizeof(T));
             fn(sines)(rest, xs + whole, HDK_WHOLE, quarters);
             memcpy(y + whole, rest, (size_t)(m - whole) * sizeof(T));

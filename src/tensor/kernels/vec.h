@@ -64,7 +64,7 @@ typedef __m128 hdk__mm;
 
 /* ---------------------------------------------------------------- floats and their bits */
 
-enum { HDK_V = HDK_REGISTER / sizeof(float) }; /* floats of a vector */
+enum { HDK_V = HDK_REGISTER / sizeof(float) }; /* number of floats in a vector */
 
 typedef int32_t vec_i32 __attribute__((vector_size(HDK_REGISTER), aligned(4), may_alias));
 typedef uint32_t vec_u32 __attribute__((vector_size(HDK_REGISTER), aligned(4), may_alias));
@@ -101,7 +101,7 @@ HDK_INLINE vec_f32 vkeep_f32(vec_f32 v, vec_i32 mask)
     return (vec_f32)((vec_i32)v & mask);
 }
 
-/* Returns the products of the low halves of the elements. */
+/* Returns the product of the low 32 bits of a and the low 32 bits of b, for each element. */
 HDK_INLINE vec_u64 vmullow_u64(vec_u64 a, vec_u64 b)
 {
 #ifdef HDK_X86
@@ -113,15 +113,16 @@ HDK_INLINE vec_u64 vmullow_u64(vec_u64 a, vec_u64 b)
 
 #ifdef __wasm_simd128__
 /* WebAssembly has no fused multiply-add. In float64 the product is exact. Rounding the sum to
- * float64 and then to float32 rounds as once, unless the float64 lies in the middle of two float32,
- * and so ends with the bits 1000... No kernel has a subnormal result, which may round twice. */
+ * float64 and then to float32 gives the same as rounding it once, unless the float64 lies halfway
+ * between two float32. Its last 29 bits are then 1 and 28 times 0. A subnormal result may also
+ * differ, but no kernel has one. */
 typedef double two_f64 __attribute__((vector_size(16)));
 typedef int64_t two_i64 __attribute__((vector_size(16)));
 #define TWO_F64(v, i) __builtin_convertvector(__builtin_shufflevector(v, v, i, i + 1), two_f64)
 #define TWO_F32(v)                                                                                 \
     __builtin_convertvector(__builtin_shufflevector(v, (two_f64){0}, 0, 1, 2, 3), vec_f32)
 
-/* Returns whether a sum lies in the middle of two float32, as a mask. */
+/* Returns a mask: -1 for a sum that lies halfway between two float32, and 0 for others. */
 HDK_INLINE two_i64 rounds_twice(two_f64 sum)
 {
     return ((two_i64)sum & 0x1fffffff) == 0x10000000;
@@ -131,7 +132,7 @@ HDK_INLINE two_i64 rounds_twice(two_f64 sum)
 #define HDK_SELDOM HDK_INLINE
 #endif
 
-/* Returns a b + c with one rounding, computed one element after the other. */
+/* Returns a b + c, rounded once, computed one element after the other. */
 HDK_SELDOM vec_f32 vfma_by_elements(vec_f32 a, vec_f32 b, vec_f32 c)
 {
     vec_f32 y;
@@ -142,8 +143,8 @@ HDK_SELDOM vec_f32 vfma_by_elements(vec_f32 a, vec_f32 b, vec_f32 c)
     return y;
 }
 
-/* Returns a b + c with one rounding, at every level. On ARM it is written in assembly, because the
- * header of ARM's intrinsics defines names that heed uses, too. */
+/* Returns a b + c, rounded once, at every CPU level (kernels.h). On ARM it is written in assembly,
+ * because the header of ARM's intrinsics defines names that heed uses, too. */
 HDK_INLINE vec_f32 vfma_f32(vec_f32 a, vec_f32 b, vec_f32 c)
 {
 #if defined(HDK_X86) && defined(HDK_FUSED)
@@ -186,7 +187,7 @@ HDK_INLINE vec_f32 vmin_f32(vec_f32 a, vec_f32 b)
 #endif
 }
 
-/* Returns the largest element. Folds the vector in half until one element is left. */
+/* Returns the largest element of v. Folds the vector in half until one element is left. */
 HDK_INLINE float vlargest_f32(vec_f32 v)
 {
 #if HDK_REGISTER == 64
@@ -292,7 +293,7 @@ HDK_INLINE vec_f32 vexp_f32(vec_f32 x)
 }
 
 /* Returns exp(x) for x <= 0 and a little above, within one unit in the last place of
- * scalar_exp_f32. Below -87 it is 0. NaN stays. */
+ * scalar_exp_f32. Below -87 it is 0. For NaN it is NaN. */
 HDK_INLINE vec_f32 vexp_quick_f32(vec_f32 x)
 {
     vec_f32 s = x, shifted, q, u;
@@ -311,7 +312,7 @@ HDK_INLINE vec_f32 vexp_quick_f32(vec_f32 x)
 enum {
     HDK_LINE = 64,      /* bytes of a cache line */
     HDK_PAGE = 4096,    /* addresses this many bytes apart share lines of the L1 cache */
-    HDK_AHEAD = 3 << 12 /* bytes between a read and its prefetch */
+    HDK_AHEAD = 3 << 12 /* memory is prefetched this many bytes before it is read */
 };
 
 /* Prefetches the bytes that lie `ahead` bytes after x into the L2 cache, because the L1 cache could

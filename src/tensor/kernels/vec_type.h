@@ -29,7 +29,7 @@ HDK_INLINE V fn(vall)(T x)
     return x - (V){0};
 }
 
-/* Returns a b + c, rounded once if the level has an instruction for it, and twice otherwise. */
+/* Returns a b + c, rounded once if the CPU level has an instruction for it, and twice otherwise. */
 HDK_INLINE V fn(vmuladd)(V a, V b, V c)
 {
     V y;
@@ -63,7 +63,7 @@ HDK_INLINE SVEC fn(sall)(T x)
     return x - (SVEC){0};
 }
 
-/* Returns a b + c, rounded once if the level has an instruction for it, and twice otherwise. */
+/* Returns a b + c, rounded once if the CPU level has an instruction for it, and twice otherwise. */
 HDK_INLINE SVEC fn(smuladd)(T a, SVEC b, SVEC c)
 {
 #ifdef HDK_FUSED
@@ -80,7 +80,8 @@ HDK_INLINE SVEC fn(smuladd)(T a, SVEC b, SVEC c)
 
 typedef T fn(four) __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
 
-/* Transposes x (4, 4), whose rows lie `row` apart, to `to`, whose rows lie to_row apart. */
+/* Sets `to` (4, 4), whose rows lie to_row elements apart, to x (4, 4), transposed. The rows of x
+ * lie `row` elements apart. */
 HDK_INLINE void fn(turn_four)(T *to, int64_t to_row, const T *x, int64_t row)
 {
 #if defined(__clang__) || __GNUC__ >= 12

@@ -3,9 +3,9 @@
  *
  * They are nested loops without packing, vectors and threads. This file includes each template once
  * for each type. Sums are in order and in float64, with two exceptions. Sums of matrix products are
- * in the elements' type. Short sums have PyTorch's type and order, because the notebooks print
- * their last digit. The tests of the kernels compare the other levels with these. A family without
- * a table here uses the table of the level baseline. */
+ * in the elements' type. Short sums have PyTorch's type and order, so that results print the same
+ * last digit. The tests of the kernels compare the other levels with these. A family without a
+ * table here uses the table of the level baseline. */
 #include "base/random/mcg31.h"
 #include "tensor/kernels/attention.h"
 #include "tensor/kernels/gemm.h"
@@ -15,12 +15,12 @@
 #include "tensor/kernels/softmax.h"
 #include "tensor/kernels/template.h"
 
-/* The type in which the elements of each type are added up. */
+/* total_T is the type in which elements of type T are added up. */
 typedef double total_f32, total_f64;
 typedef uint64_t total_u64;
 
-/* The type of the elements of a product's second matrix. It may be bfloat16 if the first is
- * float32. */
+/* weight_T is the type of the elements of a product's second matrix. With TYPE bf16 that matrix is
+ * bfloat16, and T, which is hdk_t_bf16, is float. */
 typedef float weight_f32, hdk_t_bf16;
 typedef double weight_f64;
 typedef uint64_t weight_u64;
@@ -30,9 +30,10 @@ typedef uint16_t weight_bf16;
 #define widened_u64(x) (x)
 #define widened_bf16(x) hdk_from_bf16(x)
 
-/* Returns the number with which the sum of a lane begins, so that zeros get PyTorch's sign.
- * PyTorch's sum begins with 0. Over the last dim, where the elements are side by side, it begins
- * with the first element; -0 before it does not change it. For a tensor of no dims sn is 0. */
+/* Returns the number with which the sum of a lane begins, 0 or -0, so that a sum of zeros gets
+ * PyTorch's sign. Over the last dim, where the elements of a lane are side by side, it is -0,
+ * because PyTorch's sum begins with the first element, and -0 + x is x. Over other dims it is 0.
+ * l->sn[0], the distance of the elements, is 0 for a tensor of no dims. */
 static double first_zero(const hdk_lanes *l)
 {
     return l->sn[0] <= 1 ? -0.0 : 0.0;
@@ -46,7 +47,8 @@ static bool is_hidden(const hdk_head *h, int64_t i, int64_t j)
     return later || (seen && h->mask_is_bool && !seen[i * h->mask.row + j * h->mask.col]);
 }
 
-/* True if dropout keeps weight (i, j), by its bit or by its number in the stream. */
+/* True if dropout keeps weight (i, j). Its bit decides if h has bits; otherwise its element of the
+ * random stream does. */
 static bool is_kept(const hdk_head *h, int64_t i, int64_t j)
 {
     int64_t n = h->first + i * h->s + j;
@@ -107,7 +109,7 @@ static int64_t no_room(const hdk_product *p)
     return 0;
 }
 
-/* Sums bools to int64. */
+/* Sets y, which is int64, to the number of true elements of each lane. */
 static void sum_b8(const hdk_lanes *l, void *const *data, double p)
 {
     (void)p;

@@ -1,8 +1,8 @@
 /* plain_extreme.h - max(x), min(x) and their places in each lane, and whether any or all of x are
  * not 0: a template (template.h) for plain.c. Of the lane at x, element i is x[i * xn]. */
 
-/* Returns the largest of n elements, or the smallest if `least`. Of 0 and -0, which are equal, the
- * last counts. If one is NaN, returns NaN. */
+/* Returns the largest of n elements, or the smallest if `least`. If several are equal, as 0 and -0
+ * are, returns the last of them. If one is NaN, returns NaN. */
 static T fn(extreme)(const T *x, int64_t xn, int64_t n, bool least)
 {
     T best = x[0];
@@ -22,7 +22,8 @@ static void fn(values)(const hdk_lanes *l, void *const *data, bool least)
     }
 }
 
-/* Writes the first index of each lane's extreme, and the value to operand 2 unless that is NULL. */
+/* Writes the first index of each lane's maximum or, if `least`, minimum to operand 0. Writes its
+ * value to operand 2 unless that is NULL. */
 static void fn(places)(const hdk_lanes *l, void *const *data, bool least)
 {
     const int64_t xn = l->sn[1];

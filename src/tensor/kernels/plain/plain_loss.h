@@ -16,7 +16,7 @@ static void fn(cross_entropy)(const hdk_logits *l, void *out)
             continue;
         }
         T log_p = x[l->target[i]] - m - log_sum; /* heed-loop */
-        /* PyTorch's loss of one class is -0, but 0 where x is (c,). */
+        /* With one class, PyTorch's loss is -0, or 0 if the logits have one dim. */
         loss[i] = l->ndim == 1 ? 0 - log_p : -log_p;
     }
 }
@@ -32,7 +32,7 @@ static void fn(cross_entropy_backward)(const hdk_logits *l, const void *g, int64
         T *dx = (T *)out + i * l->c, m = stats[2 * i], log_sum = stats[2 * i + 1];
         bool counts = l->target[i] != l->ignore;
         T at_target = counts ? -(dy[i * gs] / (T)divisor) : 0;
-        /* PyTorch's sum of one class may be -0, but not where x is (n, c, d1, ...). */
+        /* With one class, PyTorch's sum may be -0 if the logits have one or two dims. */
         T sum = l->c > 1 || l->ndim > 2 ? 0 + at_target : at_target;
         for (int64_t j = 0; j < l->c; j++) {
             T p = fn(exp)(x[j] - m - log_sum), g = counts && j == l->target[i] ? at_target : 0;

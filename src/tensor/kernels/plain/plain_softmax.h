@@ -22,8 +22,8 @@ static T fn(largest)(const T *x, int64_t xn, int64_t n)
     return m;
 }
 
-/* Returns sum(e^(x - m)). Fewer than 8 elements are added up in T, as in PyTorch. The last digit
- * that a notebook prints shows the difference. */
+/* Returns sum(e^(x - m)). Fewer than 8 elements are added up in T, as in PyTorch. The last printed
+ * digit shows the difference. */
 static T fn(sum_of_exp)(const T *x, int64_t xn, int64_t n, T m)
 {
     double sum = 0;

@@ -3,7 +3,7 @@
  * i is x[i * xn]. */
 
 /* Returns sum(x). The few elements of a short row are added in PyTorch's order, in four partial
- * sums of every fourth element. The last digit that a notebook prints shows the difference. */
+ * sums of every fourth element. The last printed digit shows the difference. */
 static T fn(sum_of)(const T *x, int64_t xn, int64_t n, bool row)
 {
     if (row && n < 8) {
