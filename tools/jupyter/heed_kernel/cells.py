@@ -55,11 +55,18 @@ class Piece:
         return Piece(self.source, self.tokens[first:last])
 
 
+def nesting(word):
+    """By how much a word changes the depth: a bracket, or a condition of the preprocessor."""
+    if word[0] == "#":
+        return bool(re.match(r"#\s*if", word)) - bool(re.match(r"#\s*endif", word))
+    return (word in "([{") - (word in ")]}")
+
+
 def depths(words):
-    """The depth of brackets after each word."""
+    """The depth after each word."""
     depth = 0
     for word in words:
-        depth += (word in "([{") - (word in ")]}")
+        depth += nesting(word)
         yield depth
 
 
@@ -83,10 +90,9 @@ def pieces(source):
             continue
         if depth == 0 and token[0] == "{":
             body = opens_body([t[0] for t in tokens])
-        starts = not tokens
         tokens.append(token)
-        depth += (token[0] in "([{") - (token[0] in ")]}")
-        if starts and token["directive"] or depth == 0 and (token[0] == ";" or token[0] == "}" and body):
+        depth += nesting(token[0])
+        if depth == 0 and (token[0] == ";" or token[0] == "}" and body or tokens[0]["directive"]):
             if tokens[0][0] == "else" and found:
                 found[-1] += tokens
             else:
@@ -114,7 +120,7 @@ def kind(piece):
         whole = list(depths(words))[-1] == 0
         return "shown" if whole and not (named and after == "=") else "statement"
     if words[0][0] == "#":
-        return "directive"
+        return "directive" if len(words) == 1 else "statement"
     if words[0] in ("extern", "_Static_assert"):
         return "extern"
     if words[0] == "typedef" or words[0] in TAGGED and after == ";" and (at == 2 or words[at - 1] == "}"):
@@ -124,7 +130,12 @@ def kind(piece):
     if named and after == "(":
         return "function" if words[-1] == "}" else "prototype"
     pointer = at > 0 and words[at:at + 2] == ["(", "*"] and words[closing(words, at) + 1] in "(["
-    return "variable" if pointer or named and after in ("=", ";", ",", "[") else "statement"
+    if not pointer and not (named and after in ("=", ";", ",", "[")):
+        return "statement"
+    try:
+        return "variable" if list(variables(piece)) else "statement"
+    except ValueError:
+        return "statement" # which the compiler refuses
 
 
 def key_of(piece, sort):
@@ -140,7 +151,7 @@ def key_of(piece, sort):
         pointer = [words[i + 2] for i, depth in enumerate(depths(words)) if depth == 1 and words[i:i + 2] == ["(", "*"]]
         return (pointer or outer)[0 if pointer else -1]
     if sort == "type":
-        return words[2 if words[1] == "{" else 1]
+        return words[2] if words[1] == "{" else " ".join(words[:2])
     return piece.text
 
 
@@ -151,7 +162,9 @@ class Variable:
         words = piece.words
         equals = words.index("=") if "=" in words else len(words)
         shape, value = words[:equals], piece.part(equals + 1) if equals < len(words) else None
-        at = next(i for i, word in enumerate(shape) if NAME.match(word) and word not in QUALIFIERS)
+        at = next((i for i, word in enumerate(shape) if NAME.match(word) and word not in QUALIFIERS), None)
+        if at is None or words[-1] == "=":
+            raise ValueError("a variable without a name, or without a value after =")
         star = max((i for i in range(at) if shape[i] == "*"), default=None)
         if star is None:
             base = [word for word in base if word != "const"]
@@ -196,9 +209,11 @@ def length(value):
 
 
 def names(text):
-    """The names that C code mentions, but those of members."""
+    """The names that C code mentions, but those of members. The name of a struct is `struct NAME`."""
     words = [token[0] for token in TOKEN.finditer(text.replace("#", " ")) if not token["skipped"]]
-    return {word for before, word in zip([""] + words, words) if NAME.match(word) and before not in (".", "->")}
+    pairs = list(zip([""] + words, words))
+    return {word for before, word in pairs if NAME.match(word) and before not in (".", "->")} | {
+        f"{before} {word}" for before, word in pairs if before in TAGGED}
 
 
 def given(piece, sort, label, at, cell):
@@ -209,13 +224,15 @@ def given(piece, sort, label, at, cell):
             code = f"{at}__typeof__({v.name}) {v.name};\n"
             yield v.name, Definition(v.declaration, head, names(v.declaration), cell), code
         return
-    name, text, code = key_of(piece, sort), piece.text, ""
+    name, text, uses, code = key_of(piece, sort), piece.text, names(piece.text), ""
     head = f"{at}{text}\n"
     if sort == "function":
         piece = piece.part(next(i for i, word in enumerate(piece.words) if word not in STORAGE))
-        head = f'{at}{piece.part(0, piece.words.index("{")).text} __asm__("{label % name}");\n'
+        header = piece.part(0, piece.words.index("{"))
+        uses -= {word for word, after in zip(header.words, header.words[1:]) if after in (",", ")", "[")} # parameters
+        head = f'{at}{header.text} __asm__("{label % name}");\n'
         code = f"{at}{piece.text}\n"
-    yield name, Definition(text, head, names(text), cell), code
+    yield name, Definition(text, head, uses, cell), code
 
 
 def forget(known, changed):
@@ -234,16 +251,16 @@ def file_of(known, source, number, cell):
     functions = {key_of(piece, sort) for piece, sort, _ in parts if sort == "function"}
     new, body = {}, []
     for piece, sort, at in parts:
-        runs = f"{at}*heed_line = {piece.line};"
+        runs = f"*heed_line = {piece.line};\n{at}"
         if sort == "statement":
-            body.append(f"{runs} {piece.text}\n")
+            body.append(f"{runs}{piece.text}\n")
         elif sort == "shown":
-            body.append(f"{runs} HEED_SHOW(({piece.text}));\n")
+            body.append(f"{runs}HEED_SHOW(({piece.text}));\n")
         elif sort != "prototype" or piece.words[lead(piece.words) - 1] not in functions:
             for name, definition, code in given(piece, sort, f"%s__{number}", at, cell):
                 new[name] = definition, code
         if sort == "variable":
-            body += [f"{runs} {v.assignment()}\n" for v in variables(piece)]
+            body += [f"{runs}{v.assignment()}\n" for v in variables(piece)]
 
     forgotten = forget(known, {name for name, (d, _) in new.items() if name in known and known[name].text != d.text})
     code = []

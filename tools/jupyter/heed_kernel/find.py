@@ -54,7 +54,8 @@ def asked(*question):
 def from_folder(path, say):
     """heed in a prefix, in its source tree with the build in `build`, or in the files heed.c and heed.h."""
     path = os.path.abspath(path)
-    if os.path.exists(os.path.join(path, "heed.c")):
+    two_files = os.path.exists(os.path.join(path, "heed.c"))
+    if two_files:
         path = compiled(path, say)
     found = {}
     for folder in ("build/src", "build/libs/*", "lib", "lib64", "lib/*"):
@@ -64,7 +65,7 @@ def from_folder(path, say):
     if "heed" not in found:
         raise CellError(f"HEED_PATH is {path}. It has no libheed.so in build/src or lib, and no heed.c.")
     libraries = [word for name in LIBRARIES if name in found for word in ("-L" + found[name], "-l" + name)]
-    return options([f"-I{path}/include"], libraries, "heed-viz" in found or os.path.exists(f"{path}/heed.c"))
+    return options([f"-I{path}/include"], libraries, two_files or "heed-viz" in found)
 
 
 def options(headers, libraries, viz):

@@ -107,6 +107,7 @@ static void run_cells(FILE *numbers)
 {
     char line[32];
     while (fgets(line, sizeof line, numbers)) {
+        signal(SIGINT, SIG_IGN); /* the parent outlives the interrupt of a cell */
         pid_t parent = getpid(), child = fork();
         int status = 0;
         if (child == 0) {
@@ -138,10 +139,10 @@ int main(int argc, char **argv)
     if (heed_line == MAP_FAILED) {
         return 1;
     }
-    signal(SIGINT, SIG_IGN); /* the parents of a cell outlive an interrupt */
+    signal(SIGINT, SIG_IGN);
 #ifdef __linux__
-    prctl(PR_SET_CHILD_SUBREAPER,
-          1); /* the process below takes over children whose parent has gone */
+    /* The process below takes over the children of parents that are gone. */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
 #endif
     if (fork() != 0) {
         close(control);

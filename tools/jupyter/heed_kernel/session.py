@@ -49,9 +49,8 @@ class Session:
 
     def start(self, say):
         """Compiles the host and starts it."""
-        self.cc = compiler()
-        self.headers, libraries = heed(say)
-        self.cc += [*self.headers, "-I" + HERE, "-I."]
+        headers, libraries = heed(say)
+        self.cc = [*compiler(), *headers, "-I" + HERE, "-I."]
         host = f"{self.folder}/host"
         run([*self.cc, f"{HERE}/host.c", "-o", host, "-rdynamic", *libraries, "-lm", "-ldl"])
         control, theirs = socket.socketpair()
