@@ -107,13 +107,13 @@ static void run_cells(FILE *numbers)
 {
     char line[32];
     while (fgets(line, sizeof line, numbers)) {
-        signal(SIGINT, SIG_IGN); /* the parent outlives the interrupt of a cell */
         pid_t parent = getpid(), child = fork();
         int status = 0;
         if (child == 0) {
             signal(SIGINT, SIG_DFL);
             dprintf(control, "run %d\n", (int)getpid());
             run_cell(atoi(line));
+            signal(SIGINT, SIG_IGN); /* an interrupt is for a cell alone */
             kill(parent, SIGKILL);
             dprintf(control, "done\n");
             continue;

@@ -44,7 +44,7 @@ class Session:
         """Ends the session, also while a cell runs."""
         if self.control:
             self.control.shutdown(socket.SHUT_RDWR)
-            self.kill_cell()
+            self.signal_cell(signal.SIGKILL)
         self.made.cleanup()
 
     def start(self, say):
@@ -81,30 +81,36 @@ class Session:
             "HEED_|each undeclared identifier is reported", line)))
 
     def execute(self, cell, say):
-        """Has the host run the cell that was compiled last."""
-        self.control.sendall(b"%d\n" % self.number)
+        """Has the host run the cell that was compiled last. A cell that an interrupt does not end in a second is killed."""
+        try:
+            self.control.sendall(b"%d\n" % self.number)
+        except BrokenPipeError:
+            raise self.lost() from None
         interrupted, line = False, ""
         while not line.startswith(("done", "ended")):
             try:
-                line = self.listen(say)
+                line = self.listen(say, 1 if interrupted else None)
                 if line.startswith("run"):
                     self.running = int(line.split()[1])
+                elif not line:
+                    self.signal_cell(signal.SIGKILL)
             except KeyboardInterrupt:
+                self.signal_cell(signal.SIGKILL if interrupted else signal.SIGINT)
                 interrupted = True
-            if interrupted:
-                self.kill_cell()
         self.running = None
-        self.listen(say, wait=False)
+        self.listen(say, 0)
         if line != "done":
             _, status, at = line.split()
-            _, text = self.shown() or (None, ended(int(status), interrupted))
+            kind, text = self.shown() or ("", "")
+            if kind != "error":
+                text = ended(int(status), interrupted)
             text = re.sub(r".*undefined symbol: (\w+?)(__\d+)?$", r"no cell and no library defines \1", text)
             raise CellError(f"{cell}{':' + at if at != '0' else ''}: {text}\nThe cell is undone.")
 
-    def listen(self, say, wait=True):
-        """Passes on what the cell prints, until the host has written a line, or else all that it has printed so far."""
+    def listen(self, say, seconds):
+        """Passes on what the cell prints, until the host writes a line, or until nothing comes for so many seconds."""
         while b"\n" not in self.lines:
-            ready = self.selector.select(None if wait else 0)
+            ready = self.selector.select(seconds)
             for key, _ in ready:
                 data = os.read(key.fd, 65536)
                 if key.data:
@@ -112,17 +118,20 @@ class Session:
                 elif data:
                     self.lines += data
                 else:
-                    self.control = self.running = None
-                    raise CellError("The session has ended. Run the cells again, from the first one.")
-            if not ready and not wait:
-                return None
+                    raise self.lost()
+            if not ready:
+                return ""
         line, _, self.lines = self.lines.partition(b"\n")
         return line.decode()
 
-    def kill_cell(self):
+    def lost(self):
+        self.control = self.running = None
+        return CellError("The session has ended. Run the cells again, from the first one.")
+
+    def signal_cell(self, number):
         if self.running:
             try:
-                os.kill(self.running, signal.SIGKILL)
+                os.kill(self.running, number)
             except ProcessLookupError:
                 pass
 
