@@ -390,7 +390,8 @@ START_TEST(a_hint_while_it_is_off)
     hd_zero_(y);
     hd_backward(z);
     ck_error(HD_GRAD, "hd_backward: ExpBackward0: its saved tensor 0 of (2,) was changed in place: "
-                      "version 1, expected 0; hd_set_debug(true) at the start names both calls");
+                      "version 1, expected 0. Call hd_set_debug(true) at the start to see the "
+                      "calls that saved and changed it");
 }
 END_TEST
 

@@ -247,10 +247,9 @@ static hd_tensor *load_in_hook(hd_tensor *grad, void *user)
     hd_dict_set(d, "b", hd_ones(HD_FLOAT32, 2));
     int64_t version = hd_version_of(m->a);
     ck_assert(!hd_module_load_state_dict(&m->base, d, true, NULL));
-    ck_error(HD_GRAD,
-             "hd_module_load_state_dict: Probe: \"b\" of (2,) lies in the memory of the "
-             "gradient that hook 1 of AccumulateGrad was given: expected it unchanged; return "
-             "another tensor instead");
+    ck_error(HD_GRAD, "hd_module_load_state_dict: Probe: \"b\" of (2,) lies in the memory of the "
+                      "gradient that hook 1 of AccumulateGrad was given, which must not change. "
+                      "Return another tensor instead");
     ck_elements(m->a, 0, 1);
     ck_assert_int_eq(hd_version_of(m->a), version);
     hd_dict_free(d);

@@ -125,8 +125,8 @@ START_TEST(element_losses_refuse)
     ck_assert_ptr_null(hd_kl_div(x, i));
     ck_error(HD_DTYPE, "hd_kl_div: int64: expected float32 or float64");
     ck_assert_ptr_null(hd_binary_cross_entropy(x, t));
-    ck_error(HD_VALUE, "hd_binary_cross_entropy: x has 1.5 at (1,): expected 0 to 1. "
-                       "hd_binary_cross_entropy_with_logits takes the input of hd_sigmoid");
+    ck_error(HD_VALUE, "hd_binary_cross_entropy: x has 1.5 at (1,): expected 0 to 1. Pass the "
+                       "input of hd_sigmoid to hd_binary_cross_entropy_with_logits");
     ck_assert_ptr_null(hd_binary_cross_entropy_with(t, vec(HD_FLOAT32, NAN, 1), HD_SUM));
     ck_error(HD_VALUE, "hd_binary_cross_entropy_with: target has nan at (0,): expected 0 to 1");
     ck_assert_ptr_null(hd_binary_cross_entropy(t, long_t));

@@ -451,7 +451,8 @@ START_TEST(only_what_is_needed_is_saved)
     ck_assert(!hd_backward(hd_sum(y)));
     ck_error(HD_GRAD,
              "hd_backward: MmBackward0: its saved tensor 1 of (3, 2) was changed in place: "
-             "version 1, expected 0; hd_set_debug(true) at the start names both calls");
+             "version 1, expected 0. Call hd_set_debug(true) at the start to see the calls that "
+             "saved and changed it");
     hd_tensor *h = hd_mul_scalar(x, 1);
     y = hd_matmul(h, z);
     hd_fill_(h, 2); /* only db would need it */

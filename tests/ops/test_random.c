@@ -425,12 +425,12 @@ START_TEST(errors_in_place)
     ck_assert_ptr_null(hd_bernoulli_(x, 2));
     ck_error(HD_VALUE, "hd_bernoulli_: p 2.0: expected 0 to 1");
     ck_assert_ptr_null(hd_normal_(hd_expand(hd_ones(HD_FLOAT32, 1), 3), 0, 1));
-    ck_error(HD_STATE, "hd_normal_: x of (3,) is expanded: several elements share memory; clone it "
-                       "first");
+    ck_error(HD_STATE,
+             "hd_normal_: x of (3,) is expanded: several elements share memory. Clone it first");
     hd_tensor *leaf = hd_requires_grad_(hd_ones(HD_FLOAT32, 2), true);
     ck_assert_ptr_null(hd_uniform_(leaf, 0, 1));
-    ck_error(HD_GRAD, "hd_uniform_: x of (2,) is a leaf that requires grad: change it under "
-                      "HD_NO_GRAD, or a clone of it");
+    ck_error(HD_GRAD, "hd_uniform_: x of (2,) is a leaf that requires grad. Change it under "
+                      "HD_NO_GRAD, or change a clone of it");
     ck_elements(x, 1, 1, 1);
     ck_elements(leaf, 1, 1);
     HD_NO_GRAD;
