@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
@@ -19,5 +20,6 @@ class WithHeed(build_py):
             subprocess.run([sys.executable, HEED / "tools/amalgamate", f"{self.build_lib}/heed_kernel"], check=True)
 
 
-setup(version=re.search(r"^  version: '(.*)',", (HEED / "meson.build").read_text(), re.M)[1],
-      cmdclass={"build_py": WithHeed})
+with tempfile.TemporaryDirectory() as outside: # nothing is built in the tree
+    setup(version=re.search(r"^  version: '(.*)',", (HEED / "meson.build").read_text(), re.M)[1],
+          cmdclass={"build_py": WithHeed}, options={"build": {"build_base": outside}, "egg_info": {"egg_base": outside}})
