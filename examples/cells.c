@@ -35,7 +35,7 @@ static const char usage_text[] =
     "\n"
     "The exit status is 0 if the cells ran, 1 if one failed, and 2 if the arguments are wrong.\n";
 
-/* The name of the file at the end of a program's path. */
+/* Returns the name of the file at the end of a program's path. */
 static const char *base_name(const char *program)
 {
     const char *slash = strrchr(program, '/');

@@ -43,7 +43,8 @@ static bool add_class(hd_module *m, const char *name, void *names)
     return name[0] == '\0' || hd_dict_set_string(names, name, m->type->name);
 }
 
-/* The names of the parameters, and the class of each module under its name. */
+/* Returns the parameters of model by name, and the class of each module under the module's name.
+ * The caller frees the dictionary. */
 static hd_dict *names_of(hd_module *model)
 {
     hd_dict *names = hd_module_named_parameters(model);
@@ -103,8 +104,8 @@ static bool read_depth(const char *text, int *depth)
     return end != text && *end == '\0' && n >= 0 && n <= 1000;
 }
 
-/* Reads the options from argv[*at] on, and moves *at to the first argument after them. Returns the
- * exit status. */
+/* Reads the options from argv[*at] on, and moves *at to the first argument after them. Returns 0,
+ * or the exit status if an option is wrong. */
 static int read_options(char **argv, int *at, hd_graph_options *o)
 {
     for (; argv[*at] && argv[*at][0] == '-'; ++*at) {

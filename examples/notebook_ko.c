@@ -1,9 +1,9 @@
 /* notebook_ko.c - the Korean notebook "Coding attention mechanisms", one function for each cell.
  *
  * The cells have the order and the names of the notebook. Where a line of C reads differently, a
- * comment above it or at its end shows the Python; other comments explain. The table below gives
- * each cell as its title the line of Python that says best what the cell does. The classes of In
- * [20], [21] and [None] are in notebook_classes.c. The notebook has no cells 30 to 36. To step
+ * comment above it or at its end shows the Python; other comments explain. The table at the end
+ * gives each cell a title, which is the line of Python that best describes the cell. The classes of
+ * In [20], [21] and [None] are in notebook_classes.c. The notebook has no cells 30 to 36. To step
  * through a cell: gdb --args build/examples/notebook_ko --cell 8, then break cell_8. */
 #include "cells.h"
 #include "notebook_classes.h"
@@ -57,7 +57,8 @@ static void cell_2(void)
     inputs = hd_tensor_of(embeddings, 6, 3);
 }
 
-/* The score of every token for the second token as the query: one dot product after the other. */
+/* Computes the score of every token, with the second token as the query: one dot product after the
+ * other. */
 static void cell_3(void)
 {
     query = hd_getitem(inputs, 1);
@@ -121,7 +122,7 @@ static void cell_7(void)
     show(context_vec_2);
 }
 
-/* Step 1, for all tokens at once: the scores. */
+/* Step 1 for all tokens at once: compute the scores. */
 static void cell_8(void)
 {
     /* attn_scores = inputs @ inputs.T */
@@ -137,7 +138,7 @@ static void cell_9(void)
     show(attn_weights);
 }
 
-/* Step 3: (6, 6) weights times (6, 3) tokens. */
+/* Step 3: multiply the weights (6, 6) by the tokens (6, 3). */
 static void cell_10(void)
 {
     /* all_context_vecs = attn_weights @ inputs */
@@ -145,7 +146,7 @@ static void cell_10(void)
     show(all_context_vecs);
 }
 
-/* The second row of all_context_vecs is this vector. */
+/* Prints the context vector of cell 7, which is also the second row of all_context_vecs. */
 static void cell_11(void)
 {
     print("Previous 2nd context vector: %s", hd_repr(context_vec_2));
@@ -177,7 +178,7 @@ static void cell_14(void)
     show(query_2);
 }
 
-/* Every token goes from 3 dimensions to 2. */
+/* The keys and values of a token have 2 dimensions, and the token has 3. */
 static void cell_15(void)
 {
     keys = hd_matmul(inputs, W_key);     /* inputs @ W_key */
@@ -230,7 +231,7 @@ static void cell_21(void)
     show(hd_forward(sa_v2, inputs));
 }
 
-/* The cells from here on mask the attention weights of sa_v2. */
+/* From here on, the cells mask the attention weights of sa_v2. */
 static void cell_22(void)
 {
     const self_attention_v2 *sa = (self_attention_v2 *)sa_v2;

@@ -31,7 +31,7 @@ static hd_tensor *softmax_naive(hd_tensor *x)
     return hd_div(hd_exp(x), hd_sum_dim(hd_exp(x), 0, false));
 }
 
-/* The attention of one position: scores, weights, and the context vector. */
+/* Computes the attention of one position: scores, weights, and the context vector. */
 static void cell_1(void)
 {
     static const float embeddings[6][3] = {
@@ -75,7 +75,7 @@ static hd_list *row_sums_of(hd_tensor *x) /* (n, m) */
     return sums;
 }
 
-/* The same for all positions: first with loops, then with matrix products. */
+/* Computes the attention of all positions, first with loops, then with matrix products. */
 static void cell_2(void)
 {
     attn_scores = hd_empty(HD_FLOAT32, 6, 6);
@@ -101,7 +101,7 @@ static void cell_2(void)
           hd_repr(all_context_vecs));
 }
 
-/* Trainable W_query, W_key, W_value. */
+/* Computes attention with W_query, W_key and W_value, which can be trained. */
 static void cell_3(void)
 {
     d_in = hd_size(inputs, 1);
@@ -137,8 +137,8 @@ static void cell_4(void)
 {
 }
 
-/* Masks the weights, and normalises their rows again. The cell does not seed the generator
- * again. */
+/* Masks the weights, and normalises their rows again. The notebook does not seed the generator
+ * again here. */
 static void cell_5(void)
 {
     sa = self_attention_v1_new(d_in, d_out);

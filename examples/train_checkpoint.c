@@ -1,9 +1,10 @@
-/* train_checkpoint.c - saves a run and loads it, so that a resumed run gives the same bits.
+/* train_checkpoint.c - saves a run and loads it. A resumed run gives the same bits as one that
+ * never stopped.
  *
  * model.safetensors is only the state_dict. state.safetensors is everything else: settings,
  * optimizer, schedule, generator, loader, tokenizer, and the lengths of the logs. A run on several
- * ranks adds their number (ranks) and the generators of all of them (generators.state and
- * generators.spare). */
+ * ranks adds their number, as `ranks`, and the generators of all ranks, as `generators.state` and
+ * `generators.spare`. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ void run_path(const run *r, char path[2 * PATH_SIZE], const char *name)
     snprintf(path, 2 * PATH_SIZE, "%s/%s", r->dir, name);
 }
 
-/* The step in a name such as "step-00000100"; 0 for other names. */
+/* Returns the step in a name such as "step-00000100", or 0 for other names. */
 static int64_t checkpoint_step(const char *name)
 {
     char *end;
@@ -27,9 +28,9 @@ static int64_t checkpoint_step(const char *name)
 
 /* ---------------------------------------------------------------- the generators of the ranks */
 
-enum { WORDS = 624, NUMBERS = WORDS + 3 }; /* words of a generator, and the integers beside them */
+enum { WORDS = 624, NUMBERS = WORDS + 3 }; /* words of a generator; 3 integers follow them */
 
-/* Adds the generators of all ranks to d, in which this rank's own one is "generator". */
+/* Adds the generators of all ranks to d, which already has this rank's own as "generator". */
 static bool save_generators(hd_dict *d)
 {
     int64_t more[NUMBERS - WORDS];
@@ -70,10 +71,10 @@ static bool save_ranks(const run *r, hd_dict *d)
                          (ranks_count() == 1 || save_generators(d)));
 }
 
-enum { FAR = 1000003 }; /* the distance between the seeds of two steps */
+enum { FAR = 1000003 }; /* the seeds of two successive steps differ by FAR */
 
-/* Each rank continues its stream. If the number of ranks has changed, all of them begin new
- * streams, which depend on the seed, the step and the rank. */
+/* Makes this rank continue its stream of random numbers. If the number of ranks has changed, all
+ * ranks begin new streams instead, which depend on the seed, the step and the rank. */
 static bool restore_generator(const run *r, const hd_dict *d)
 {
     if (r->ranks_before != ranks_count()) {
@@ -126,8 +127,8 @@ static bool link_to(const run *r, const char *name, int64_t step)
     return hd_error_set(HD_IO, "%s: %s", path, strerror(errno));
 }
 
-/* The step of the next checkpoint in the directory; *name gets its name. 0 at the end; -1 if the
- * directory cannot be read. */
+/* Returns the step of the next checkpoint in the directory, and sets *name to its name. Returns 0
+ * at the end of the directory, or -1 with an error if it cannot be read. */
 static int64_t next_checkpoint(const run *r, DIR *dir, const char **name)
 {
     errno = 0;

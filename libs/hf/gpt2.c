@@ -89,7 +89,7 @@ static int64_t gpt2_heads(const hd_module *m)
     return m->type == &attention_type ? ((const attention *)m)->heads : 0;
 }
 
-/* x (b, t, e) */
+/* Returns the attention's result (b, t, e) for x (b, t, e). */
 static hd_tensor *gpt2_attention_run(attention *m, hd_tensor *x, const hd__hf_context *c,
                                      int64_t layer)
 {

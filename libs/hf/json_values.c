@@ -1,7 +1,7 @@
 /* json_values.c - reads a JSON file into a flat dictionary of its values by their paths.
  *
  * A path is names and indices with dots between them: rope_scaling.factor, layer_types.0. A name
- * that could be read as several names or as an index is quoted as a JSON string:
+ * that could be read as several names or as an index is written as a JSON string:
  * "rope_scaling.factor", id2label."0". */
 #include <inttypes.h>
 #include <string.h>
@@ -12,15 +12,15 @@
 
 enum { JSON_MOST = 1 << 24, PATH = 512 };
 
-/* The arrays have an entry for each level of nesting. */
+/* The state of the reading. The arrays have an entry for each level of nesting. */
 typedef struct reading {
     hd__json json;
-    hd__text file; /* for messages */
+    hd__text file; /* the name of the file in messages */
     hd_dict *values;
-    hd_dict *paths; /* of all values, lists and objects */
+    hd_dict *paths; /* the paths of all values, lists and objects so far */
     hd__text path;
-    size_t len[HD__JSON_DEPTH + 2];     /* of the level's path */
-    int64_t index[HD__JSON_DEPTH + 2];  /* the next one in a list; -1: it is an object */
+    size_t len[HD__JSON_DEPTH + 2];     /* the length of the level's path */
+    int64_t index[HD__JSON_DEPTH + 2];  /* the next index of a list; -1: it is an object */
     int64_t before[HD__JSON_DEPTH + 2]; /* the number of values before the level */
 } reading;
 
@@ -53,8 +53,8 @@ static bool enter_name(reading *r, int depth, const char *name, size_t n)
     return path_ok(r);
 }
 
-/* Begins a value of level `depth`. In a list, sets the path to the next element; in an object, it
- * has the name already. Fails if the path has a value. */
+/* Begins a value of level `depth`. In a list, sets the path to that of the next element. In an
+ * object, the path already has the name. Fails if there is a value with this path. */
 static bool enter_value(reading *r, int depth)
 {
     if (r->index[depth] >= 0) {
@@ -70,8 +70,8 @@ static bool enter_value(reading *r, int depth)
     return hd_dict_set_int(r->paths, r->path.s, 0);
 }
 
-/* Stores the mark and the text at the path. A text with U+0000, which heed's texts cannot have, is
- * stored as in JSON. */
+/* Stores the mark and the text at the path. A text with U+0000, which a C string cannot have, is
+ * stored in its JSON form. */
 static bool text_put(reading *r, const char *mark, const char *s, size_t n)
 {
     hd__text text = {0};

@@ -1,10 +1,10 @@
-/* lora.c - LoRA: puts low-rank adapters in the place of Linear and Conv1D modules, merges them, and
- * reads and writes their files.
+/* lora.c - LoRA: puts low-rank adapters in the place of Linear and Conv1D modules, merges them into
+ * the weights, and reads and writes their files.
  *
  *     y = x W^T + b + (lora_alpha / r) B(A(dropout(x)))
  *
- * The model changes last: first the places are found, and all adapters are made beside the model
- * and filled. Then modules are exchanged, which needs no memory. */
+ * hd_lora_apply and hd_lora_load change the model last. First they find the modules, make all
+ * adapters beside the model, and fill them. Then they exchange modules, which needs no memory. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static const hd_module_type lora_type =
 /* ---------------------------------------------------------------- finding */
 
 typedef struct lora_search {
-    const hd_lora_options *o; /* NULL: finds adapters; else the modules that are to get adapters */
+    const hd_lora_options *o; /* NULL: find adapters; else find the modules that o names */
     hd_dict *names;
 } lora_search;
 
@@ -84,8 +84,9 @@ static bool lora_visit(hd_module *m, const char *name, void *user)
     return !wanted || hd_dict_set_int(s->names, name, 0);
 }
 
-/* The names of the adapters below m, or with o of the modules that are to get adapters. It is an
- * error if there are none, and with o if there is an adapter already. */
+/* Returns the names of the adapters in m, or, if o is not NULL, those of the modules that o names.
+ * Returns NULL with an error if there are none, or if o is not NULL and m has an adapter
+ * already. */
 static hd_dict *lora_names(hd_module *m, const hd_lora_options *o)
 {
     lora_search s = {o, hd__arg_given("m", m) ? hd_dict_new() : NULL};
@@ -115,7 +116,7 @@ static bool lora_options_ok(const hd_lora_options *o)
                           o->r, o->lora_alpha));
 }
 
-/* A new adapter for the module `plain` of this name. A and B are zero. */
+/* Returns a new adapter for the module `plain` of this name. Its A and B are zero. */
 static hd_module *lora_new(const hd_lora_options *o, const hd_module *plain, const char *name)
 {
     hd_list *own = hd_module_parameters(plain);
@@ -129,7 +130,7 @@ static hd_module *lora_new(const hd_lora_options *o, const hd_module *plain, con
         return NULL;
     }
     m->o = *o;
-    m->o.target_modules = NULL; /* the caller's */
+    m->o.target_modules = NULL; /* the caller may free them */
     hd_tensor *weight = hd_list_get(own, 0);
     int64_t out = is_conv1d(plain), in = !out; /* the dims of weight that have these sizes */
     hd_register_parameter(&m->base, "weight", &m->weight, weight);
@@ -148,7 +149,7 @@ static hd_module *lora_new(const hd_lora_options *o, const hd_module *plain, con
     return hd__hf_module_if(ok, ready);
 }
 
-/* A ModuleList of new adapters, one for each name; NULL on failure */
+/* Returns a ModuleList of new adapters, one for each name, or NULL on failure. */
 static hd_module *lora_list(const hd_lora_options *o, hd_module *m, const hd_dict *names)
 {
     HD_NO_INIT;
@@ -191,7 +192,8 @@ static bool lora_draw(const lora *m)
 
 /* ---------------------------------------------------------------- the tensors of files */
 
-/* The weights of A and B under peft's names. The adapters are in list, or in m if list is NULL. */
+/* Returns the weights of A and B under peft's names. The adapters are in list, or in m if list is
+ * NULL. */
 static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module *m)
 {
     hd_dict *d = hd_dict_new();
@@ -230,13 +232,14 @@ static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_di
     return ok;
 }
 
-/* x as float32; if `rounded`, rounded to bfloat16 first, because the other weight was. */
+/* Returns x as float32. If `rounded` is true, first rounds it to bfloat16, as the other weight was
+ * rounded. */
 static hd_tensor *comparable(hd_tensor *x, bool rounded)
 {
     return hd_to(rounded ? hd_to(x, HD_BFLOAT16) : x, HD_FLOAT32);
 }
 
-/* False, with an error, unless tensor `at` of the file equals the model's weight. */
+/* Returns false with an error unless tensor `at` of the file equals the model's weight. */
 static bool same_weight(const char *path, const hd_safetensors *f, int64_t at, hd_tensor *weight)
 {
     HD__SCOPE_OR(false);
@@ -261,8 +264,8 @@ static bool same_weight(const char *path, const hd_safetensors *f, int64_t at, h
                                            HD__CUT(path), name));
 }
 
-/* The model's weight whose copy has this name in the file, or NULL. peft calls the weight of a
- * module with an adapter base_layer.weight. */
+/* Returns the model's weight whose copy has this name in the file, or NULL. peft calls the weight
+ * of a module with an adapter base_layer.weight. */
 static hd_tensor *copied_weight(const hd_dict *weights, const char *name)
 {
     static const char prefix[] = "base_model.model.", layer[] = ".base_layer.";
@@ -277,8 +280,8 @@ static hd_tensor *copied_weight(const hd_dict *weights, const char *name)
     return weight;
 }
 
-/* False, with an error, if the file has a tensor that is neither an adapter's nor a copy of a
- * weight of m. peft writes copies, for example of resized embeddings. */
+/* Returns false with an error if the file has a tensor that is neither an adapter's nor a copy of a
+ * weight of m. peft writes such copies, for example of resized embeddings. */
 static bool others_are_copies(const char *path, const hd_safetensors *f, const hd_dict *adapters,
                               hd_module *m)
 {
@@ -302,7 +305,7 @@ static bool others_are_copies(const char *path, const hd_safetensors *f, const h
     return ok;
 }
 
-/* Fills the list's adapters from a file for m. */
+/* Fills the adapters in list, which are for m, from a file. */
 static bool read_adapters(const char *path, const hd_safetensors *f, const hd_dict *names,
                           hd_module *list, hd_module *m)
 {
@@ -321,13 +324,14 @@ hd_lora_options hd_lora_defaults(void)
     return (hd_lora_options){sizeof(hd_lora_options), 8, 8, 0, all, 1};
 }
 
-/* False, with an error, if the file is too small for adapters of r rows. */
+/* Returns false with an error if the file is too small for adapters of rank r. */
 static bool rank_fits(const char *path, const hd_safetensors *f, int64_t r)
 {
     int64_t bytes = hd__hf_file_bytes(f);
     return r <= bytes ||
            hd_fail(HD_FORMAT,
-                   "'%.*s' has %" PRId64 " bytes of weights: expected at least r, %" PRId64,
+                   "'%.*s' has %" PRId64 " bytes of weights: expected at least %" PRId64
+                   ", the r of the adapters",
                    HD__CUT(path), bytes, r);
 }
 
@@ -359,8 +363,8 @@ bool hd_lora_apply(hd_module *m, const hd_lora_options *options)
 
 /* ---------------------------------------------------------------- merging */
 
-/* Gives m->plain the weight W + (lora_alpha / r) B A, and the bias and the mode of m. The weight is
- * a new tensor of the dtype of A and B, so parameters that are tied to W do not change. */
+/* Gives m->plain the weight W + (lora_alpha / r) B A, the bias of m, and the mode of m. The weight
+ * is a new tensor with the dtype of A and B, so parameters that are tied to W do not change. */
 static bool lora_add(lora *m)
 {
     HD_NO_GRAD;

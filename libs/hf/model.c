@@ -1,5 +1,5 @@
-/* model.c - the parts of a model that all families share: making and drawing it, its forward,
- * attention with a cache, activations. */
+/* model.c - the parts of a model that all families share: making the model and drawing its weights,
+ * its forward, attention with a cache, activations. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static hd_tensor *run_model(hd__hf_model *m, hd_tensor *ids, const hd__hf_contex
     return hd_forward(m->head, m->config.family->hidden(m, ids, c));
 }
 
-/* The logits (b, t, vocab) of ids (b, t) */
+/* Returns the logits (b, t, vocab) of ids (b, t). */
 static hd_tensor *logits_of(hd__hf_model *m, hd_tensor *ids, hd_tensor *mask)
 {
     hd__hf_padding padding;
@@ -125,9 +125,10 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__hf_
 {
     hd__hf_seen *seen = c->seen;
     if (seen && layer >= seen->layers) {
-        return hd_fail(
-            HD_STATE, "layer %" PRId64 ", counted from 0: the configuration has %" PRId64 " layers",
-            layer, seen->layers);
+        return hd_fail(HD_STATE,
+                       "the model has layer %" PRId64
+                       ", counted from 0, but its configuration has %" PRId64 " layers",
+                       layer, seen->layers);
     }
     if (seen && k && !seen->cache[layer]) {
         seen->cache[layer] = hd_kv_cache_new_for(hd_dtype_of(k), hd_size(k, 0), hd_size(k, 1),
@@ -178,7 +179,7 @@ bool hd__hf_ends_in(const char *text, const char *end)
 
 /* ---------------------------------------------------------------- activations */
 
-/* For each activation its name in transformers, and `approximate` of hd_gelu_new; NULL: relu */
+/* The name of each activation in transformers, and the argument of hd_gelu_new (NULL: relu). */
 static const char *const activations[][2] = {
     {"gelu_new", "tanh"}, {"gelu_pytorch_tanh", "tanh"}, {"gelu", "none"}, {"relu", NULL}};
 
@@ -207,10 +208,10 @@ hd_module *hd__hf_activation_new(const char *name)
 /* ---------------------------------------------------------------- making */
 
 /* Draws the weights as transformers does. c_proj of GPT-2, whose result is added to the layer's
- * input, gets smaller ones. */
+ * input, gets smaller weights. */
 static bool draw_weights(hd__hf_model *m)
 {
-    if (!hd_forward_begin(&m->base)) { /* hd_forward_end takes back the draws of a failure */
+    if (!hd_forward_begin(&m->base)) { /* on failure hd_forward_end takes back the draws */
         return false;
     }
     const double std = hd__hf_config_double(&m->config, "initializer_range"),
@@ -272,7 +273,7 @@ hd_module *hd__hf_layers(const hd__hf_config *c,
     return hd_module_ready(list);
 }
 
-/* Makes the embedding's weight that of the head, too. */
+/* Makes the weight of the embedding also the weight of the head. */
 static bool tie_head(hd_module *m, const char *words)
 {
     hd_tensor *w = hd_module_get_parameter(hd_module_get(m, words), "weight");

@@ -1,5 +1,5 @@
 /* padding.c - texts of different lengths in one batch: reads the attention mask, and makes the mask
- * and the positions of a call.
+ * and the positions for a call of the model.
  *
  * A token attends to the tokens of its text up to itself, and its position is the number of tokens
  * before it. Padding attends to nothing, and no token attends to it. So each row of a batch gives

@@ -1,5 +1,5 @@
 /* pretrained.c - hd_from_pretrained: makes a model from a folder's configuration, without memory
- * for weights, and then reads these one by one. */
+ * for weights, and then reads the weights one by one. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/system/shared.h"
 #include "hf/family.h"
 
-enum { GENERATION_MOST = 1 << 24 }; /* the most bytes of generation_config.json */
+enum { GENERATION_MOST = 1 << 24 }; /* the largest generation_config.json, in bytes */
 static const char head_name[] = "lm_head.weight";
 
 hd_pretrained_options hd_pretrained_defaults(void)
@@ -40,7 +40,8 @@ typedef struct weights {
     const hd__hf_family *family;
 } weights;
 
-/* The name without the body's name in front, if files of the family may lack that; else NULL. */
+/* Returns the name without the body's name in front, if files of the family may lack the body's
+ * name, and NULL otherwise. */
 static const char *bare_name(const weights *from, const char *name)
 {
     const size_t n = strlen(from->family->body);
@@ -48,7 +49,7 @@ static const char *bare_name(const weights *from, const char *name)
     return bare && name[n] == '.' ? name + n + 1 : NULL;
 }
 
-/* The file's tensor for the parameter of this name, or -1 */
+/* Returns the number of the file's tensor for the parameter of this name, or -1. */
 static int64_t find(const weights *from, const char *name)
 {
     int64_t i = hd_safetensors_find(from->f, name);
@@ -56,7 +57,7 @@ static int64_t find(const weights *from, const char *name)
     return i < 0 && bare ? hd_safetensors_find(from->f, bare) : i;
 }
 
-/* The file's tensor for the parameter w of this name, which must have w's shape */
+/* Returns the file's tensor for the parameter w of this name. It must have w's shape. */
 static hd_tensor *read_weight(const weights *from, const char *name, const hd_tensor *w)
 {
     const hd_safetensors *f = from->f;
@@ -73,7 +74,8 @@ static hd_tensor *read_weight(const weights *from, const char *name, const hd_te
                          found, wanted, from->hint);
 }
 
-/* True if the name has one of these ends: no module needs the tensor, such as a mask of GPT-2. */
+/* True if the name has one of these ends. No module needs such a tensor, for example a mask of
+ * GPT-2. */
 static bool passed_over(const char *ends, const char *name)
 {
     size_t length = strlen(name), n = strcspn(ends, " ");
@@ -84,7 +86,7 @@ static bool passed_over(const char *ends, const char *name)
     return n > 0;
 }
 
-/* False, with an error, if the file has a tensor that the model lacks. */
+/* Returns false with an error if the file has a tensor that the model lacks. */
 static bool tensors_known(const weights *from, const hd_dict *weights)
 {
     const hd_safetensors *f = from->f;
@@ -107,8 +109,8 @@ static bool tensors_known(const weights *from, const hd_dict *weights)
     return ok;
 }
 
-/* The configuration ties the head, but the file has one. If it differs from the embedding, it
- * becomes a parameter of its own. */
+/* Loads a head from a file whose configuration ties the head to the embedding. If the two differ,
+ * the head becomes a parameter of its own. */
 static bool load_tied_head(hd_module *m, const weights *from)
 {
     HD__SCOPE_OR(false);
@@ -123,8 +125,8 @@ static bool load_tied_head(hd_module *m, const weights *from)
     return hd_module_set_parameter(m, head_name, hd_parameter(own, hd_requires_grad(w)));
 }
 
-/* Replaces w by the file's tensor, which may stay in the mapped file. A tied head gets it, too; the
- * file may have it under either name. */
+/* Replaces w by the file's tensor, which may stay in the mapped file. A tied head gets it, too. The
+ * file may have a tied weight under either name. */
 static bool load_weight(hd_module *m, const weights *from, const char *name, hd_tensor *w)
 {
     HD__SCOPE_OR(false);
@@ -193,7 +195,7 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path,
         i++;
     }
     if (f && o.keep_bfloat16 &&
-        i == hd_safetensors_len(f)) { /* all are converted: a map has no use */
+        i == hd_safetensors_len(f)) { /* all get converted: a map is of no use */
         hd_safetensors_close(f);
         o.map = false;
         f = hd_safetensors_open(path->s, &o);
@@ -201,7 +203,8 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path,
     return f;
 }
 
-/* False, with an error, if the file is too small for a model of the configuration in `path`. */
+/* Returns false with an error if the file is too small for a model of the configuration in
+ * `path`. */
 static bool weights_fit(const char *path, const hd__hf_config *c, const weights *from)
 {
     int64_t tensors = hd_safetensors_len(from->f), bytes = hd__hf_file_bytes(from->f);
@@ -219,7 +222,8 @@ static bool weights_fit(const char *path, const hd__hf_config *c, const weights 
                    HD__CUT(path), elements, bytes, from->hint);
 }
 
-/* A model of the configuration in `path`, without weights. It takes c->values over. */
+/* Returns a model of the configuration in `path`, without weights. The model takes c->values
+ * over. */
 static hd_module *model_of(const char *path, hd__hf_config *c, const weights *from, hd_dtype d)
 {
     HD_NO_INIT;

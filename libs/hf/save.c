@@ -6,7 +6,7 @@
 #include "base/system/shared.h"
 #include "hf/family.h"
 
-/* The folder's files. Those from number COPIED on are copied from o->source, if it has them. */
+/* The folder's files. From number COPIED on, they are copied from o->source, if it has them. */
 static const char *const files[] = {"config.json",
                                     "model.safetensors",
                                     "generation_config.json",
@@ -29,7 +29,7 @@ hd_save_pretrained_options hd_save_pretrained_defaults(void)
 
 /* ---------------------------------------------------------------- the files */
 
-/* Writes a file of the folder. */
+/* Writes the file of this name into the folder. */
 static bool file_write(const hd__folder *f, const char *name, const void *bytes, size_t n)
 {
     hd__text path = {0};
@@ -68,8 +68,8 @@ typedef struct model_saving {
     const hd_save_pretrained_options *o;
 } model_saving;
 
-/* The tensors for the file. A tied head is left out, as in transformers. Other tied tensors are
- * there under all their names, because transformers looks for them. */
+/* Returns the tensors for the file. Leaves out a tied head, as transformers does. Other tied
+ * tensors are there under all their names, because transformers looks for them. */
 static hd_dict *weights_of(const model_saving *s)
 {
     hd_dict *d = hd_module_state_dict(&s->m->base);
@@ -91,8 +91,8 @@ static bool copy_if_there(const hd__folder *f, const char *from, const char *nam
     return ok;
 }
 
-/* Writes generation_config.json of the folder that the model was loaded from, unless there is one
- * from o->source. */
+/* Writes text, the generation_config.json of the folder from which the model was loaded, unless
+ * o->source had one. */
 static bool write_generation(const hd__folder *f, const char *text)
 {
     hd__text path = {0};
@@ -121,7 +121,7 @@ static bool write_files(hd__folder *f)
 
 /* ---------------------------------------------------------------- the folder */
 
-/* False, with an error, unless source is a folder with a tokenizer. */
+/* Returns false with an error unless source is a folder with a tokenizer. */
 static bool source_ok(const char *source)
 {
     static const char *const tokenizers[] = {"tokenizer.json", "tokenizer.model", "vocab.json"};

@@ -2,7 +2,7 @@
  *
  * A template is cut into tokens (template_lex.c). A run walks over them by recursive descent and
  * computes as it goes (template_walk.c, template_expression.c). A loop goes back to the first token
- * of its body. Parts that are not executed are walked over with `live` false.
+ * of its body. A run walks over parts that it does not execute with `live` false.
  *
  * The rules are those of jinja2 in the environment that transformers makes for chat templates.
  * Nesting, steps and memory of a run are limited. */
@@ -34,12 +34,12 @@ typedef enum hd__template_kind {
 /* A value. Its memory belongs to an arena; only tables of namespaces and of `loop` change. */
 typedef struct hd__template_value {
     hd__template_kind kind;
-    int64_t n; /* BOOL, INT: the number; STRING: bytes; LIST, SERIES: items */
+    int64_t n; /* BOOL, INT: the number; STRING: its bytes; LIST, SERIES: its items */
     union {
         const char *s; /* UTF-8 without a zero at its end */
         const struct hd__template_value *items;
         struct hd__template_table *table;
-        const struct hd__template_token *macro; /* the macro's parameters; NULL: no macro */
+        const struct hd__template_token *macro; /* the macro's parameters; NULL: built-in */
     };
 } hd__template_value;
 
@@ -71,7 +71,7 @@ typedef enum hd__template_token_kind {
 typedef struct hd__template_token {
     hd__template_token_kind kind;
     hd__template_value value; /* the constant, or the text, name or sign as a string */
-    size_t at, end;           /* its place in the template */
+    size_t at, end;           /* where it begins and ends in the template */
 } hd__template_token;
 
 /* Memory that is freed as a whole */
@@ -87,9 +87,9 @@ typedef struct hd__template_run {
     const char *text; /* the template: n bytes, with "\n" at the end of each line */
     size_t n;
     hd__template_arena *arena;
-    size_t steps, bytes;             /* left for this run */
+    size_t steps, bytes;             /* the steps and bytes that are left for this run */
     int depth, loops;                /* levels and loops around the current token */
-    bool live;                       /* read it by hd__template_live */
+    bool live;                       /* code reads it by hd__template_live */
     bool failed;                     /* an error is set */
     char jump;                       /* 'b' or 'c' after break or continue, until the loop's end */
     const hd__template_token *t;     /* the current token */
@@ -105,80 +105,83 @@ static inline bool hd__template_live(const hd__template_run *r)
     return r->live && !r->failed && !r->jump;
 }
 
-/* Ends the run with an error: "hd_chat_text: 'x', line 3: 'a | b': " and the format. */
+/* Ends the run with an error, whose message is "hd_chat_text: 'x', line 3: 'a | b': " and the
+ * formatted text. */
 hd__template_value hd__template_fail_at(hd__template_run *r, hd_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Counts n steps. Fails if fewer are left. */
 void hd__template_spend(hd__template_run *r, size_t n);
-/* n zeroed bytes of the run's memory; NULL if the run has failed */
+/* Returns n zeroed bytes of the run's memory, or NULL if the run has failed. */
 void *hd__template_take(hd__template_run *r, size_t n);
-/* Adds to the text. */
+/* Appends n bytes to the text that the run writes. */
 void hd__template_write(hd__template_run *r, const char *s, size_t n);
-/* Takes the bytes from `mark` on out of the text, and returns them as a string. */
+/* Removes the bytes from `mark` on from the text, and returns them as a string. */
 hd__template_value hd__template_written(hd__template_run *r, size_t mark);
 
-/* The array of tokens, which ends with HD__TOKEN_END; hd_free. NULL on failure. */
+/* Returns the array of tokens, which ends with HD__TOKEN_END, or NULL on failure. Free with
+ * hd_free. */
 const hd__template_token *hd__template_tokens(hd__template_run *r);
-/* Runs the whole template from its first token on; not live: only checks its form. */
+/* Runs the whole template from its first token on. If live is false, only checks its form. */
 void hd__template_walk(hd__template_run *r, const hd__template_token *first, bool live);
-/* Calls a macro. args: names, "" for a positional argument, and values in turn */
+/* Calls a macro. args has names and values in turn; the name of a positional argument is "". */
 hd__template_value hd__template_call_macro(hd__template_run *r,
                                            const hd__template_token *parameters,
                                            const hd__template_table *args);
 
 /* ---------------------------------------------------------------- values (template_value.c) */
 
-extern const char *const hd__template_kind_names[HD__KINDS]; /* "a string" */
+extern const char *const hd__template_kind_names[HD__KINDS]; /* such as "a string" */
 
 bool hd__template_value_is(hd__template_value v, const char *s);
 static inline bool hd__template_is_list(hd__template_value v)
 {
     return v.kind == HD__LIST || v.kind == HD__SERIES;
 }
-/* A bool is a number, too. */
+/* True if v is a number. A bool is a number, too. */
 static inline bool hd__template_is_number(hd__template_value v)
 {
     return v.kind == HD__BOOL_VALUE || v.kind == HD__TEMPLATE_INT;
 }
 
-/* Undefined, none, 0 and empty values are false. Generators and the kinds after dicts are true. */
+/* Returns v as a condition. Undefined, none, 0 and empty values are false. Generators and the kinds
+ * after dicts are true. */
 bool hd__template_truth(hd__template_value v);
-/* a == b; fails for two lists, two dicts, and two values of a kind after them. */
+/* Returns a == b. Fails if both are lists, both are dicts, or both are of one kind after dicts. */
 bool hd__template_equal(hd__template_run *r, hd__template_value a, hd__template_value b);
-/* The text that {{ v }} writes. Fails for lists and the kinds after them. */
+/* Returns the text that {{ v }} writes. Fails for lists and the kinds after them. */
 hd__template_value hd__template_value_text(hd__template_run *r, hd__template_value v);
-/* A copy with a zero at its end */
+/* Returns a copy of n bytes as a string, with a zero at its end. */
 hd__template_value hd__template_value_copy(hd__template_run *r, const char *s, size_t n);
-/* The first place of `part` in the string `all`, not before `from`; NULL: there is none */
+/* Returns the first place of `part` in the string `all` that is not before `from`, or NULL. */
 const char *hd__template_value_find(hd__template_run *r, hd__template_value all, const char *from,
                                     hd__template_value part);
-/* The characters of a string, or the items of a list or dict */
+/* Returns the number of characters of a string, or of items of a list or dict. */
 int64_t hd__template_length(hd__template_value v);
 
 void hd__template_push(hd__template_run *r, hd__template_table *t, hd__template_value v);
-/* The place of the key's value, or NULL */
+/* Returns the address of the key's value, or NULL. */
 hd__template_value *hd__template_table_find(hd__template_run *r, const hd__template_table *t,
                                             hd__template_value key);
-/* t[key] = v. Fails if key is no string or v is a generator. */
+/* Sets t[key] = v. Fails if key is no string or v is a generator. */
 void hd__template_table_put(hd__template_run *r, hd__template_table *t, hd__template_value key,
                             hd__template_value v);
-/* A dict, a namespace or a loop with the table's items */
+/* Returns a dict, a namespace or a loop with the table's items. */
 hd__template_value hd__template_dict_of(hd__template_run *r, hd__template_kind kind,
                                         hd__template_table t);
 static inline hd__template_value hd__template_list_of(hd__template_kind kind, hd__template_table t)
 {
     return (hd__template_value){kind, t.n, {.items = t.items}};
 }
-/* The argument for parameter i, by place or by name; NULL: it is not given */
+/* Returns the argument for parameter i, given by place or by name, or NULL. */
 const hd__template_value *hd__template_argument(const hd__template_table *args, int64_t i,
                                                 hd__template_value name);
-/* The list for a loop over v: the items of a list, or the keys of a dict */
+/* Returns the list for a loop over v: the items of a list, or the keys of a dict. */
 hd__template_value hd__template_items_of(hd__template_run *r, hd__template_value v);
 
-/* The number of bytes at the text's beginning whose characters are in `chars` (NULL: Python's white
- * space) */
+/* Returns the number of bytes at the text's beginning whose characters are in `chars` (NULL:
+ * Python's white space). */
 size_t hd__template_strip_left(const char *s, size_t n, const hd__template_value *chars);
-/* The length of the text without such characters at its end */
+/* Returns the length of the text without characters of `chars` at its end. */
 size_t hd__template_strip_right(const char *s, size_t n, const hd__template_value *chars);
 
 /* ---------------------------------------------------------------- expressions */
@@ -189,47 +192,51 @@ bool hd__template_walk_is_one(const hd__template_token *t, const char *const *te
 
 /* Goes to the next token, but not past the last one. After a failure, goes to the last one. */
 void hd__template_walk_on(hd__template_run *r);
-/* Fails at the current token: "expected ...". */
+/* Fails at the current token. The message says "expected" and this text. */
 hd__template_value hd__template_walk_fail(hd__template_run *r, const char *expected);
-/* If the current token is this name or sign, goes on and returns true. */
+/* If the current token is this name or sign, goes to the next token and returns true. */
 bool hd__template_walk_given(hd__template_run *r, const char *text);
-/* Goes on if the current token is this name or sign, or any name; else fails. */
+/* These go to the next token. The first fails unless the current token is this name or sign, and
+ * the second unless it is a name, which it returns. */
 void hd__template_walk_expect(hd__template_run *r, const char *text);
 hd__template_value hd__template_walk_name(hd__template_run *r);
-/* Counts a level of nesting, which the caller counts down. False if the run has failed. */
+/* Counts a level of nesting; the caller subtracts it from r->depth. Returns false if the run has
+ * failed. */
 bool hd__template_walk_deeper(hd__template_run *r);
 
-/* The place of a variable's value, or NULL */
+/* Returns the address of a variable's value, or NULL. */
 hd__template_value *hd__template_walk_find(hd__template_run *r, hd__template_value name);
-/* Walks over an expression; its value */
+/* Walks over an expression and returns its value. */
 hd__template_value hd__template_expression(hd__template_run *r);
-/* Walks over an expression whose operators are of this level or higher ones; level 0 is "or". */
+/* Walks over an expression with operators of this level and higher ones only, and returns its
+ * value. Level 0 is "or". */
 hd__template_value hd__template_expression_level(hd__template_run *r, size_t level);
 
 /* ---------------------------------------------------------------- JSON (template_json.c) */
 
-/* The value of a JSON text; `where` is its name in messages. */
+/* Returns the value of a JSON text. `where` is its name in messages. */
 hd__template_value hd__template_value_of_json(hd__template_run *r, const char *where,
                                               const char *text, size_t n);
-/* Writes json.dumps(v, indent) of v at this depth; indent < 0: on one line. */
+/* Writes v as json.dumps(v, indent) does, at this depth of nesting. indent < 0: on one line. */
 void hd__template_write_json(hd__template_run *r, hd__template_value v, int64_t indent, int depth);
 
 /* ---------------------------------------------------------------- operators and calls */
 
-/* The value of "a sign b" */
+/* Returns the value of "a sign b". */
 hd__template_value hd__template_operate(hd__template_run *r, hd__template_value sign,
                                         hd__template_value a, hd__template_value b);
 
-/* The value of v.key or v[key]; undefined if v has no such item */
+/* Returns the value of v.key or v[key], or undefined if v has no such item. */
 hd__template_value hd__template_item_of(hd__template_run *r, hd__template_value v,
                                         hd__template_value key);
 /* `of` is HD__FILTER_CALL, HD__FUNCTION_CALL, or the kind of the value whose method is called. */
 enum { HD__FILTER_CALL = HD__KINDS, HD__FUNCTION_CALL };
 bool hd__template_has_call(int of, hd__template_value name);
-/* on: the value that is filtered, or whose method is called */
+/* Calls a filter, function or method. `on` is the value that is filtered, or whose method is
+ * called. */
 hd__template_value hd__template_call_named(hd__template_run *r, int of, hd__template_value name,
                                            hd__template_value on, const hd__template_table *args);
-/* The result of "v is name" */
+/* Returns the result of "v is name". */
 bool hd__template_test(hd__template_run *r, hd__template_value name, hd__template_value v);
 
 #endif

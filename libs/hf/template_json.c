@@ -6,7 +6,7 @@
 
 static hd__template_value json_value(hd__template_run *r, hd__json *j, const char *where);
 
-/* The dict of the members up to the object's end. The JSON reader limits the recursion. */
+/* Returns the dict of the members up to the object's end. The JSON reader limits the recursion. */
 static hd__template_value json_object(hd__template_run *r, hd__json *j, const char *where)
 {
     hd__template_table t = {0};
@@ -27,7 +27,7 @@ static hd__template_value json_array(hd__template_run *r, hd__json *j, const cha
     return hd__template_list_of(HD__LIST, t);
 }
 
-/* The value that begins with the reader's current event */
+/* Returns the value that begins with the reader's current event. */
 static hd__template_value json_value(hd__template_run *r, hd__json *j, const char *where)
 {
     hd__template_value v = HD__OF(HD__TEMPLATE_INT, 0);
@@ -68,7 +68,7 @@ hd__template_value hd__template_value_of_json(hd__template_run *r, const char *w
 
 /* ---------------------------------------------------------------- writing */
 
-/* Writes the text before a part: a comma unless it is the first, and a new line or a blank. */
+/* Writes the text before a part: a comma unless the part is the first, and a newline or a blank. */
 static void json_between(hd__template_run *r, bool first, int64_t indent, int depth)
 {
     hd__template_write(r, ",", !first);

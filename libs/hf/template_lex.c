@@ -1,6 +1,7 @@
-/* template_lex.c - cuts a template into tokens, without the white space that transformers'
- * environment drops (trim_blocks and lstrip_blocks): the line break after a statement or a comment,
- * the blanks before one that begins a line, and all white space at a tag's side that has a "-". */
+/* template_lex.c - cuts a template into tokens. It drops white space as transformers' environment
+ * does (trim_blocks and lstrip_blocks): the line break after a statement or a comment, the blanks
+ * before a statement or a comment that begins a line, and all white space at a tag's side that has
+ * a "-". */
 #include "hf/template.h"
 
 typedef struct lexer {
@@ -13,7 +14,7 @@ typedef struct lexer {
     int64_t count, room;
 } lexer;
 
-/* The byte at `at`, or 0 after the end */
+/* Returns the byte at `at`, or 0 after the end. */
 static char lex_byte(const lexer *l, size_t at)
 {
     return at < l->n ? l->text[at] : '\0';
@@ -30,7 +31,7 @@ static void lex_put(lexer *l, hd__template_token_kind kind, hd__template_value v
     l->at = end;
 }
 
-/* As lex_put; the value is the text up to `end`. */
+/* Adds a token from l->at to `end`, whose value is this text, and goes to `end`. */
 static void lex_put_text(lexer *l, hd__template_token_kind kind, size_t end)
 {
     lex_put(l, kind, HD__TEXT(l->text + l->at, end - l->at), end);
@@ -48,7 +49,7 @@ static void lex_fail(lexer *l, const char *expected)
 
 /* ---------------------------------------------------------------- outside of tags */
 
-/* The place of the next tag or comment, or of the end */
+/* Returns the place of the next tag or comment, or of the end. */
 static size_t lex_tag(const lexer *l)
 {
     size_t at = l->at;
@@ -59,7 +60,7 @@ static size_t lex_tag(const lexer *l)
     return at;
 }
 
-/* The end of the text before a tag, without the white space that the tag drops */
+/* Returns the end of the text before a tag, without the white space that the tag drops. */
 static size_t lex_text_end(const lexer *l, size_t tag)
 {
     char sign = lex_byte(l, tag + 2);
@@ -75,7 +76,8 @@ static size_t lex_text_end(const lexer *l, size_t tag)
     return tag < l->n && sign != '+' && l->text[tag + 1] != '{' && begins && blank ? line : tag;
 }
 
-/* The place after a tag or a comment that ends at `end` with this sign */
+/* Returns the place after a tag or a comment that ends at `end` with this sign, and after the white
+ * space that it drops. */
 static size_t lex_after(const lexer *l, size_t end, char sign, bool output)
 {
     return sign == '-' ? end + hd__template_strip_left(l->text + end, l->n - end, NULL)
@@ -115,7 +117,7 @@ static void lex_outside(lexer *l)
 
 /* ---------------------------------------------------------------- in tags */
 
-/* If the tag ends here, goes over its end and returns true. */
+/* If the tag ends here, goes past its end and returns true. */
 static bool lex_close(lexer *l)
 {
     char sign = lex_byte(l, l->at);
@@ -129,7 +131,7 @@ static bool lex_close(lexer *l)
     return true;
 }
 
-/* The place after the letters, digits and _ that begin here */
+/* Returns the place after the letters, digits and _ that begin here. */
 static size_t lex_word_end(const lexer *l)
 {
     size_t at = l->at;
@@ -156,7 +158,7 @@ static void lex_number(lexer *l)
     }
 }
 
-/* Adds a string. Of Python's escapes it may have those of one letter. */
+/* Adds a string. Of Python's escapes, it may have those of one character. */
 static void lex_string(lexer *l)
 {
     static const char letters[] = "\n\\'\"abfnrtv", means[] = "\n\\'\"\a\b\f\n\r\t\v";
@@ -180,7 +182,7 @@ static void lex_string(lexer *l)
     }
 }
 
-/* Adds a sign, or a character that is no sign and fails later. */
+/* Adds a sign, or a character that is no sign, at which the run fails later. */
 static void lex_sign(lexer *l)
 {
     static const char *const twice[] = {"==", "!=", "<=", ">="};

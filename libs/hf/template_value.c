@@ -162,7 +162,8 @@ hd__template_value hd__template_value_text(hd__template_run *r, hd__template_val
         return hd__template_value_copy(r, digits,
                                        (size_t)snprintf(digits, sizeof digits, "%" PRId64, v.n));
     default:
-        return hd__template_fail_at(r, HD_FORMAT, "heed writes %s by |tojson only",
+        return hd__template_fail_at(r, HD_FORMAT,
+                                    "heed cannot write %s as text. Write |tojson after it",
                                     hd__template_kind_names[v.kind]);
     }
 }
@@ -283,7 +284,7 @@ hd__template_value hd__template_items_of(hd__template_run *r, hd__template_value
 
 /* ---------------------------------------------------------------- white space */
 
-/* True if code is one of the characters, or white space if chars is NULL. */
+/* True if code is one of the characters in chars, or, if chars is NULL, if it is white space. */
 static bool value_strips(uint32_t code, const hd__template_value *chars)
 {
     for (int64_t i = 0; chars && i < chars->n;) {

@@ -1,9 +1,10 @@
-/* template_walk.c - walks over the statements of a template and runs them; their table is last. */
+/* template_walk.c - walks over the statements of a template and runs them. The table of the
+ * statements is at the end. */
 #include "hf/template.h"
 
 static void walk_body(hd__template_run *r, const char *const *ends);
 
-/* Goes over the end of a tag, or fails. */
+/* Goes past the end of a tag, or fails. */
 static void walk_close(hd__template_run *r)
 {
     if (r->t->kind != HD__TOKEN_CLOSE) {
@@ -34,7 +35,7 @@ static void walk_if(hd__template_run *r)
     hd__template_walk_expect(r, "endif");
 }
 
-/* The text that the statements up to the tag `end` write, which run in a frame of their own */
+/* Runs the statements up to the tag `end` in a new frame. Returns the text that they write. */
 static hd__template_value walk_captured(hd__template_run *r, const char *end)
 {
     hd__template_table frame = {.outer = r->frame};
@@ -47,7 +48,8 @@ static hd__template_value walk_captured(hd__template_run *r, const char *end)
     return hd__template_live(r) ? hd__template_written(r, mark) : HD__NOTHING;
 }
 
-/* The tag with which transformers marks an assistant's answers */
+/* Runs {% generation %}...{% endgeneration %}, with which transformers marks an assistant's
+ * answers. */
 static void walk_generation(hd__template_run *r)
 {
     hd__template_value text = walk_captured(r, "endgeneration");
@@ -56,7 +58,7 @@ static void walk_generation(hd__template_run *r)
     }
 }
 
-/* {% set name = v %}, {% set namespace.name = v %} or {% set name %}...{% endset %} */
+/* Runs {% set name = v %}, {% set namespace.name = v %} or {% set name %}...{% endset %}. */
 static void walk_set(hd__template_run *r)
 {
     hd__template_value name = hd__template_walk_name(r);
@@ -114,7 +116,7 @@ static void walk_loop(hd__template_run *r, hd__template_table *t, hd__template_v
     hd__template_table_put(r, t, HD__LITERAL("nextitem"), after);
 }
 
-/* The items for which the loop's condition is true */
+/* Returns the items for which the loop's condition is true. */
 static hd__template_value walk_chosen(hd__template_run *r, const walk_range *range,
                                       hd__template_value items)
 {
@@ -135,7 +137,7 @@ static void walk_round(hd__template_run *r, const walk_range *range)
     walk_body(r, (const char *const[]){"endfor", NULL});
 }
 
-/* Runs the body once for each item; without items, walks over it once. */
+/* Runs the body once for each item. If there are none, walks over the body once. */
 static void walk_rounds(hd__template_run *r, const walk_range *range, hd__template_value items)
 {
     bool live = r->live;
@@ -195,7 +197,8 @@ static void walk_jump(hd__template_run *r)
 
 /* ---------------------------------------------------------------- macros */
 
-/* Walks over (name, name=default, ...). Sets the names to args or defaults, unless args is NULL. */
+/* Walks over (name, name=default, ...). Unless args is NULL, sets the names to args or to their
+ * defaults. */
 static void walk_parameters(hd__template_run *r, const hd__template_table *args)
 {
     int64_t given = 0;
@@ -295,8 +298,8 @@ static void walk_output(hd__template_run *r, const hd__template_token *first)
     walk_close(r);
 }
 
-/* Walks up to a tag that begins with one of `ends`, which is then the current token; without
- * `ends`, to the end of the template. */
+/* Walks up to a tag that begins with one of `ends`, which is then the current token. If `ends` is
+ * empty, walks to the end of the template. */
 static void walk_body(hd__template_run *r, const char *const *ends)
 {
     bool ended = !hd__template_walk_deeper(r);

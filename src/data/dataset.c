@@ -1,8 +1,9 @@
 /* dataset.c - datasets: sliding windows over tokens, the program's own datasets, and random parts
- * of both.
+ * of either.
  *
  * Window k begins at token k * stride. A part of a dataset has a list of item numbers of the whole
- * dataset. So has a part of a part: there is never a list of a list. */
+ * dataset. The list of a part of a part also has item numbers of the whole dataset, so finding an
+ * item takes one step. */
 #include <inttypes.h>
 
 #include "base/memory/refs.h"
@@ -25,7 +26,7 @@ static hd_dataset *dataset_new(int64_t len)
     return s;
 }
 
-/* A part of s, whose items are not chosen yet. */
+/* Makes a part of s with len items, which the caller has yet to choose. */
 static hd_dataset *part_new(const hd_dataset *s, int64_t len)
 {
     hd_dataset *part = dataset_new(len);
@@ -143,7 +144,7 @@ hd_list *hd__data_windows_empty(const hd_dataset *s, int ndim, int64_t n)
     return target ? hd_list_of(input, target) : NULL;
 }
 
-/* The item's number in the whole dataset */
+/* Returns the number that an item of s has in the whole dataset. */
 static int64_t number_in_whole(const hd_dataset *s, int64_t item)
 {
     return s->order ? s->order[item] : item;
@@ -243,7 +244,7 @@ static bool check_lengths(const hd_dataset *s, int n, const int64_t *lengths)
                                         HD__SIZES(n, lengths), s->len);
 }
 
-/* Makes all parts, or none. */
+/* Makes n parts with these lengths, and sets parts[] to them. If one fails, frees the others. */
 static bool make_parts(const hd_dataset *s, int n, const int64_t *lengths, hd_dataset **parts)
 {
     for (int i = 0; i < n; i++) {
@@ -259,7 +260,7 @@ static bool make_parts(const hd_dataset *s, int n, const int64_t *lengths, hd_da
     return true;
 }
 
-/* Draws the item numbers of the parts, which have memory for them. */
+/* Draws a permutation of the items of s into `order`, and gives each part its share of it. */
 static void draw_parts(const hd_dataset *s, int n, int64_t *order, hd_generator *g,
                        hd_dataset **parts)
 {

@@ -1,14 +1,16 @@
-/* loader.c - hands out a dataset in batches. It draws the same random numbers as
- * torch.utils.data.DataLoader, at the same moments.
+/* loader.c - makes batches from a dataset. It draws the same random numbers as
+ * torch.utils.data.DataLoader, in the same order.
  *
  * An epoch begins with one random64, which PyTorch draws as the base seed of its workers. With
  * shuffle, the first batch draws the order. PyTorch's sampler draws a second, unused randperm when
  * it is asked for an item after the last one: by a short last batch, or by the call that finds the
- * end. That draw matters only if the loader has a generator of its own.
+ * end. heed repeats this draw if the loader has a generator of its own, because only then it
+ * affects later draws.
  *
- * A loader with num_replicas deals the order of each epoch to the ranks, as DistributedSampler
- * does. The order follows from the seed and the epoch. An epoch that a loader without num_replicas
- * began is the only exception: its order came with that loader's state. */
+ * A loader with num_replicas distributes the order of each epoch over the ranks, as
+ * DistributedSampler does. The seed and the epoch determine the order. There is one exception: an
+ * epoch that a loader without num_replicas began has the order that was saved with that loader's
+ * state. */
 #include <inttypes.h>
 
 #include "base/random/generator.h"
@@ -19,15 +21,15 @@
 #include "tensor/list.h"
 
 struct hd_loader {
-    hd_dataset *s; /* held */
+    hd_dataset *s; /* a reference is held */
     hd_loader_options o;
-    int64_t ranks;  /* num_replicas, or 1 without it */
-    int64_t items;  /* items of an epoch on this rank, with padding */
-    int64_t epoch;  /* epochs begun */
-    int64_t batch;  /* batches taken in this epoch */
-    bool under_way; /* an epoch has begun and has not ended */
-    bool own_order; /* the order does not follow from the seed, so it must be saved */
-    int64_t *order; /* with shuffle: the order of the s->len items in the epoch under way */
+    int64_t ranks;  /* num_replicas, or 1 if that is 0 */
+    int64_t items;  /* the number of items of an epoch on this rank, with those added at the end */
+    int64_t epoch;  /* the number of epochs that have begun */
+    int64_t batch;  /* the number of batches of this epoch so far */
+    bool under_way; /* true if an epoch has begun and has not ended */
+    bool own_order; /* true if the seed does not determine the order, so it must be saved */
+    int64_t *order; /* with shuffle: the order of the s->len items in this epoch; else NULL */
 };
 
 /* ---------------------------------------------------------------- making */
@@ -37,7 +39,8 @@ hd_loader_options hd_loader_defaults(void)
     return (hd_loader_options){.size = sizeof(hd_loader_options), .batch_size = 1};
 }
 
-/* Checks num_replicas and rank, and that the size of a batch of all ranks does not overflow. */
+/* Fails if num_replicas, rank or generator is wrong, or if the number of items in a batch of all
+ * ranks overflows. */
 static bool replicas_ok(const hd_loader_options *o)
 {
     int64_t n = o->num_replicas, most = n > 0 ? n - 1 : 0, together;
@@ -62,7 +65,7 @@ static bool replicas_ok(const hd_loader_options *o)
                    o->batch_size, n, INT64_MAX);
 }
 
-/* Fails: there is nothing to shuffle. */
+/* Fails with HD_VALUE, because s has no items to shuffle. */
 static bool nothing_to_shuffle(const hd_dataset *s)
 {
     if (s->tokens && !s->whole) {
@@ -124,15 +127,15 @@ void hd_loader_free(hd_loader *l)
 
 /* ---------------------------------------------------------------- draws */
 
-/* A new generator that draws the order of this epoch, counted from 0, for all ranks. The sum wraps,
- * but only its low 32 bits are used. */
+/* Makes the generator that draws the order of this epoch, counted from 0, on all ranks. The sum may
+ * wrap, because a generator uses only the low 32 bits. */
 static hd_generator *generator_of_epoch(const hd_loader *l, int64_t epoch)
 {
     return hd_generator_new((int64_t)((uint64_t)l->o.seed + (uint64_t)epoch));
 }
 
-/* Draws an epoch's random64 and, with shuffle, its order: from the loader's own generator or,
- * without one, from `fresh`, whose seed is then drawn, too, unless num_replicas is set. */
+/* Draws an epoch's random64, and with shuffle its order. If the loader has no generator of its own,
+ * `fresh` draws the order. Without num_replicas, the seed of `fresh` is drawn first. */
 static void draw_epoch(hd_loader *l, hd_generator *fresh)
 {
     hd_generator *g = l->o.generator ? l->o.generator : hd_generator_current();
@@ -145,8 +148,8 @@ static void draw_epoch(hd_loader *l, hd_generator *fresh)
     }
 }
 
-/* Draws the unused randperm at the end of an epoch, as PyTorch's sampler does. It overwrites the
- * order, which is not needed any more. */
+/* Draws the unused randperm at the end of an epoch, as PyTorch's sampler does. This overwrites
+ * l->order, which is no longer needed. */
 static void draw_at_end(hd_loader *l)
 {
     if (l->o.generator && l->o.shuffle) {
@@ -156,7 +159,7 @@ static void draw_at_end(hd_loader *l)
 
 /* ---------------------------------------------------------------- batches */
 
-/* Allocates first, so that nothing is drawn if memory runs out. */
+/* Begins an epoch. Allocates before it draws, so nothing is drawn if memory runs out. */
 static bool begin_epoch(hd_loader *l)
 {
     hd_generator *fresh = NULL;
@@ -172,14 +175,15 @@ static bool begin_epoch(hd_loader *l)
     return true;
 }
 
-/* The number of items in batch number `batch`; 0 at the end of the epoch */
+/* Returns the number of items of this batch, counted from 0; 0 at the end of the epoch. */
 static int64_t size_of_batch(const hd_loader *l, int64_t batch)
 {
     int64_t left = l->items - batch * l->o.batch_size;
     return left >= l->o.batch_size ? l->o.batch_size : l->o.drop_last || left < 0 ? 0 : left;
 }
 
-/* The dataset's number of item i of the next batch. After its end, the order begins again. */
+/* Returns the dataset's number of item i of the next batch. At its end, the order continues with
+ * its beginning. */
 static int64_t item_at(const hd_loader *l, int64_t i)
 {
     int64_t first = l->batch * l->o.batch_size * l->ranks + l->o.rank;
@@ -202,7 +206,8 @@ static hd_list *collated(const hd_loader *l, hd_list *const *items, int64_t n)
     return hd__data_visit_gave(&v, "collate", call_collate(l, items, n));
 }
 
-/* The next batch, item by item. If an item fails, the epoch has begun, but nothing else changes. */
+/* Makes the next batch of n items, item by item. If an item fails, the epoch has begun, but nothing
+ * else changes. */
 static hd_list *gather_batch(const hd_loader *l, int64_t n)
 {
     hd_list **items = hd__arg_alloc_items(n, sizeof *items);
@@ -213,11 +218,11 @@ static hd_list *gather_batch(const hd_loader *l, int64_t n)
     }
     hd_list *batch = items && got == n && hd__object("l", l) ? collated(l, items, n) : NULL;
     hd_free(items);
-    return hd__object("l", l) ? batch : NULL; /* get or collate may have freed it */
+    return hd__object("l", l) ? batch : NULL; /* get or collate may have freed l */
 }
 
-/* The next batch in the innermost scope, which the caller has opened. Windows get their memory
- * before anything is drawn. */
+/* Returns the next batch. The caller has opened a scope for it. If `pair` is true, fails unless the
+ * batch has two tensors. Allocates the memory of windows before it draws anything. */
 static hd_list *next(hd_loader *l, bool pair)
 {
     if (!hd__object("l", l) ||
@@ -300,13 +305,14 @@ int64_t hd_loader_batch(const hd_loader *l)
 
 enum { FIXED = 6, NUMBERS = 9 };
 
-/* The saved numbers. The first FIXED must be equal in both loaders. batch_size is that of all ranks
- * together, so the number of ranks may differ. */
+/* The names of the numbers in a saved state. The first FIXED numbers must be equal in the loader
+ * that loads the state. batch_size is that of all ranks together, so the number of ranks may
+ * differ. */
 static const char *const names[NUMBERS] = {"len",        "max_length", "stride",
                                            "batch_size", "shuffle",    "drop_last",
                                            "epoch",      "batch",      "under_way"};
 
-/* The values of l in the order of `names`. */
+/* Sets numbers[] to the values of l, in the order of `names`. */
 static void numbers_of(const hd_loader *l, int64_t numbers[NUMBERS])
 {
     const int64_t v[NUMBERS] = {
@@ -316,8 +322,8 @@ static void numbers_of(const hd_loader *l, int64_t numbers[NUMBERS])
     memcpy(numbers, v, sizeof v);
 }
 
-/* Writes the seed if num_replicas is set, and the order if it does not follow from the seed.
- * Removes an entry that an older state has left in d and that this state lacks. */
+/* Adds the seed to d if num_replicas is set, and the order if the seed does not determine it. If d
+ * has one of these entries from an older state, and the new state lacks it, removes it. */
 static bool write_order(const hd_loader *l, hd_dict *d, const char *prefix)
 {
     const char *seed = hd__dict_field(prefix, "seed"), *order = hd__dict_field(prefix, "order");
@@ -350,7 +356,7 @@ bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix)
     return hd__tensor_state_save("l", l, d, prefix, loader_write);
 }
 
-/* True if the integer prefix.field equals `here`, this loader's value; otherwise fails. */
+/* Fails unless the integer prefix.field of d equals `here`, this loader's value. */
 static bool is_as_here(const hd_loader *l, const hd_dict *d, const char *prefix, const char *field,
                        int64_t here)
 {
@@ -362,7 +368,8 @@ static bool is_as_here(const hd_loader *l, const hd_dict *d, const char *prefix,
                     name, v, here, l->o.num_replicas ? " on all its ranks" : ""));
 }
 
-/* True if order has each of 0 to n - 1 once. seen: n bytes of 0 */
+/* True if order has each of the numbers 0 to n - 1 once. `seen` is scratch memory: n bytes that are
+ * 0. */
 static bool is_permutation(const int64_t *order, int64_t n, unsigned char *seen)
 {
     int64_t i = 0;
@@ -372,7 +379,7 @@ static bool is_permutation(const int64_t *order, int64_t n, unsigned char *seen)
     return i == n;
 }
 
-/* *has becomes true if the state has this entry. Returns false if memory runs out. */
+/* Sets *has to whether d has the entry prefix.field. Returns false if memory runs out. */
 static bool look_for(const hd_dict *d, const char *prefix, const char *field, bool *has)
 {
     const char *name = hd__dict_field(prefix, field);
@@ -380,8 +387,9 @@ static bool look_for(const hd_dict *d, const char *prefix, const char *field, bo
     return name;
 }
 
-/* True if the state has l's dataset and options, and l can load its kind; otherwise fails. A state
- * with a seed is from a loader with num_replicas. */
+/* Fails unless the state is from a loader with l's dataset and options. `seeded` is true if the
+ * state has a seed, so it is from a loader with num_replicas; then l must have num_replicas,
+ * too. */
 static bool fits_here(const hd_loader *l, const hd_dict *d, const char *prefix, bool seeded)
 {
     int64_t numbers[NUMBERS];
@@ -400,7 +408,7 @@ static bool fits_here(const hd_loader *l, const hd_dict *d, const char *prefix, 
     return !seeded || is_as_here(l, d, prefix, "seed", l->o.seed);
 }
 
-/* Sets l's order to the one that follows from the seed for this epoch, counted from 0. */
+/* Sets l's order to the one that the seed determines for this epoch, counted from 0. */
 static bool order_from_seed(hd_loader *l, int64_t epoch)
 {
     hd_generator *g = generator_of_epoch(l, epoch);
@@ -413,7 +421,7 @@ static bool order_from_seed(hd_loader *l, int64_t epoch)
     return true;
 }
 
-/* Checks the saved order, and sets l's order to it. */
+/* Sets l's order to the saved one. Fails if that is not a permutation of l's items. */
 static bool order_from_state(hd_loader *l, const hd_dict *d, const char *prefix)
 {
     const int64_t n = l->s->len;
@@ -429,8 +437,9 @@ static bool order_from_state(hd_loader *l, const hd_dict *d, const char *prefix)
     hd_free(seen);
     if (!ok) {
         return hd_fail(HD_VALUE,
-                       "'%s': expected int64 (%" PRId64 ",), each of 0 to %" PRId64 " once", name,
-                       n, n - 1);
+                       "'%s' is no permutation of the items: expected int64 (%" PRId64
+                       ",), each of 0 to %" PRId64 " once",
+                       name, n, n - 1);
     }
     memcpy(l->order, hd__tensor_ptr(order), (size_t)n * sizeof *l->order);
     l->own_order = true;

@@ -4,22 +4,23 @@
 
 #include "heed/io.h"
 
-/* A regular file that is open for reading */
+/* A regular file that is open for reading. */
 typedef struct hd__io_in {
-    const char *path; /* owned by the caller */
+    const char *path; /* for messages; the caller owns it */
     int fd;
-    int64_t size; /* when it was opened */
+    int64_t size; /* in bytes, when the file was opened */
 } hd__io_in;
 
-/* Opens the file at path or, unless fd is -1, takes the open fd. The caller closes in->fd by
- * hd__sys_drop, also after a failure. */
+/* Opens the file at path, or uses the open file fd if it is not -1. Fails if the file is not a
+ * regular one. The caller closes in->fd with hd__sys_drop, even after a failure. */
 bool hd__io_in_open(hd__io_in *in, const char *path, int fd);
-/* Reads n bytes from offset `at`. A file that ends before them is HD_IO, too. */
+/* Reads n bytes from offset `at`. Fails with HD_IO if the file ends before. */
 bool hd__io_in_read(const hd__io_in *in, int64_t at, void *bytes, size_t n);
 
-/* "dir/name" with the first n bytes of dir, in the innermost scope */
+/* Returns the path "dir/name", where dir is the first n bytes of `dir`. The innermost scope owns
+ * it. */
 const char *hd__io_path_in(const char *dir, size_t n, const char *name);
-/* The path of `name` in the directory of `path`, in the innermost scope */
+/* Returns the path of `name` in the directory that contains `path`. The innermost scope owns it. */
 const char *hd__io_path_beside(const char *path, const char *name);
 
 #endif

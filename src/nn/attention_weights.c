@@ -53,7 +53,7 @@ hd__nn_projected hd__nn_project(const hd__nn_attention *m, hd_tensor *x)
     return p;
 }
 
-/* triu(ones(n, n), diagonal=1): 1 where column j is a later token than row i */
+/* Returns triu(ones(n, n), diagonal=1): 1 where column j is a later token than row i. */
 static hd_tensor *causal_mask(int64_t n)
 {
     hd_tensor *mask = hd_empty(HD_FLOAT32, n, n);
@@ -78,14 +78,14 @@ void hd__nn_register_mask(hd__nn_attention *m, double dropout, int64_t n)
 
 /* ---------------------------------------------------------------- attention */
 
-/* True if n numbers of `size` bytes are equal, bit by bit. */
+/* True if the n numbers at x, of `size` bytes each, are equal bit by bit. */
 static bool all_same(const char *x, int64_t n, size_t size)
 {
     return n < 2 || memcmp(x, x + size, (size_t)(n - 1) * size) == 0;
 }
 
-/* True if for each of the tokens first to n - 1 the mask masks exactly the later tokens. Each call
- * reads the mask again: a stored answer would be a race between threads. */
+/* True if the mask masks exactly the later tokens for each of the tokens first to n - 1. Every call
+ * reads the mask again, because a stored answer would be a data race between threads. */
 static bool hides_what_follows(const hd_tensor *mask, int64_t first, int64_t n)
 {
     size_t size = (size_t)hd_dtype_size(hd_dtype_of(mask));
@@ -101,7 +101,7 @@ static bool hides_what_follows(const hd_tensor *mask, int64_t first, int64_t n)
     return hides;
 }
 
-/* The part (n - first, n) of the mask: the rows of the tokens first to n - 1. */
+/* Returns the part (n - first, n) of the mask: the rows of the tokens first to n - 1. */
 static hd_tensor *mask_part(hd_tensor *mask, int64_t first, int64_t n)
 {
     return hd_slice(hd_slice(mask, 0, first, n), 1, 0, n);
@@ -154,14 +154,16 @@ void hd__nn_attention_free(hd_module *self)
     hd_release(((hd__nn_attention *)self)->weights);
 }
 
-/* Only the notebooks' attention classes have this `free`. */
+/* Checks that m is one of the notebooks' attention classes, which alone have this `free` function.
+ * Otherwise returns false with an error. */
 static bool keeps_weights(const hd_module *m)
 {
-    return hd__object("m", m) && (m->type->free == hd__nn_attention_free ||
-                                  hd_fail(HD_VALUE,
-                                          "%s: expected a SelfAttention_v1, SelfAttention_v2, "
-                                          "CausalAttention or MultiHeadAttention",
-                                          m->type->name));
+    return hd__object("m", m) &&
+           (m->type->free == hd__nn_attention_free ||
+            hd_fail(HD_VALUE,
+                    "m is a %s: expected a SelfAttention_v1, SelfAttention_v2, "
+                    "CausalAttention or MultiHeadAttention",
+                    m->type->name));
 }
 
 bool hd_attention_keep_weights(hd_module *m, bool keep)
@@ -175,7 +177,7 @@ bool hd_attention_keep_weights(hd_module *m, bool keep)
     return keep || hd_assign(&self->weights, HD_NONE);
 }
 
-/* Returns a new alias, which the caller keeps when the next forward replaces m's weights. */
+/* Returns a new alias, which stays unchanged when the next forward replaces m's weights. */
 hd_tensor *hd_attention_weights(const hd_module *m)
 {
     HD__CALL("hd_attention_weights");

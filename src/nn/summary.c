@@ -1,8 +1,8 @@
 /* summary.c - hd_module_summary, which is PyTorch's print(model).
  *
- * A module's text is its class name with its lines in brackets: first the lines of its extra text,
- * then "(name): " and the child's text for each child. All lines inside the brackets are indented
- * by two columns. */
+ * A module's text is its class name and, in brackets, the lines of its extra text and then of its
+ * children: "(name): " and the child's text. All lines inside the brackets are indented by two
+ * columns. */
 #include "nn/containers.h"
 #include "nn/names.h"
 
@@ -13,8 +13,8 @@
 
 enum { EXTRA_TEXT = 1024 };
 
-/* Adds the lines of s, each indented by two columns. As in PyTorch, blank lines are not indented
- * unless blanks_too. */
+/* Adds the lines of s, each indented by two columns. As in PyTorch, blank lines become empty unless
+ * `blanks_too`. */
 static void add_lines(hd__text *t, const char *s, bool blanks_too)
 {
     for (size_t n; *s; s += n + (s[n] == '\n')) {
@@ -45,7 +45,8 @@ typedef struct open_levels {
     hd__text whole; /* the outermost module's text, once it is complete */
 } open_levels;
 
-/* The text of n nested modules has O(n^2) bytes, because each level indents it further. */
+/* The most levels. The text of n nested modules has O(n^2) bytes, because each level indents it
+ * further. */
 enum { LEVELS_MOST = 1000 };
 
 /* Writes the module's text up to its first child, or up to its closing bracket. */
@@ -94,7 +95,8 @@ static void add_child(level *at, hd__text child)
     hd_free(child.s);
 }
 
-/* Ends a run of a ModuleList's children with equal texts: `(0-2): 3 x Linear(...)`. */
+/* Adds the successive children of a ModuleList that have equal texts, as `(0-2): 3 x
+ * Linear(...)`. */
 static void end_equal(level *at)
 {
     hd__text child = {0};
@@ -111,7 +113,8 @@ static void end_equal(level *at)
     at->first = at->next;
 }
 
-/* Adds the complete text of the child `name`. The level then keeps the text or frees it. */
+/* Takes over `text`, the complete text of the child `name`. Adds it at once, or for a ModuleList
+ * when a child with another text follows. */
 static void take_child(level *at, const char *name, hd__text text)
 {
     if (!hd__nn_is_module_list(at->m)) {
@@ -177,7 +180,7 @@ static hd__text summary_make(hd_module *m)
     return l.whole;
 }
 
-/* The summary; the caller's scope owns the text. NULL on error. */
+/* Returns the summary, whose text the caller's scope owns; NULL on error. */
 static const char *summary_text(const hd_module *m)
 {
     if (!hd__object("m", m)) {
@@ -191,7 +194,7 @@ const char *hd_module_summary(const hd_module *m)
 {
     HD__CALL("hd_module_summary");
     const char *text = summary_text(m);
-    return text ? text : "NULL"; /* which printf takes */
+    return text ? text : "NULL"; /* so that printf does not crash */
 }
 
 bool hd_module_print(const hd_module *m)

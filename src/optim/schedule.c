@@ -139,7 +139,8 @@ static bool saved_metric(hd__optim_saved *v, hd_schedule *s)
            saved_count(v, "cooldown_counter", 0, p->cooldown, &s->cooldown);
 }
 
-/* Writes the state of s, or reads it into *s and lr. Fields that no step changes must be equal. */
+/* Writes the state of s, or reads it into *s and lr. When it reads, values that no step changes
+ * must equal those of s. */
 static bool schedule_visit(hd__optim_saved *v, hd_schedule *s, double *lr)
 {
     const hd__schedule_type *type = s->type;

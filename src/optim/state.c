@@ -1,8 +1,10 @@
 /* state.c - saves an optimizer in a dictionary and loads it, with the names of PyTorch's
- * Optimizer.state_dict. Loading first copies all that it needs, and then changes the optimizer. */
+ * Optimizer.state_dict. Loading copies everything that it needs before it changes the optimizer, so
+ * a failed load changes nothing. */
 #include "optim/optim.h"
 
-/* Writes the groups, or reads the lr of each into lr[i]. All other values must be equal. */
+/* Saves the groups, or loads the lr of each into lr[i]. All other loaded values must be equal to
+ * those of o. */
 static bool groups_visit(hd__optim_saved *s, const hd_optim *o, double *lr)
 {
     const char *list = "param_groups";
@@ -115,7 +117,7 @@ bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix)
     hd__optim_saved s = {.from = d, .prefix = prefix};
     double *lr = hd__arg_alloc_items(o->n_groups, sizeof *lr);
     hd__optim_slot *slots =
-        hd__mem_alloc_zeroed((size_t)o->n * sizeof *slots); /* the scope owns the states */
+        hd__mem_alloc_zeroed((size_t)o->n * sizeof *slots); /* the scope owns their states */
     bool ok = lr && slots && groups_visit(&s, o, lr);
     for (int64_t i = 0; i < o->n && ok; i++) {
         ok = read_slot(&s, o, i, &slots[i]);

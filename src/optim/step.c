@@ -16,7 +16,8 @@ typedef struct pending {
     int kernel;
 } pending;
 
-/* Does all that can fail. A step must not write to memory that a hook was given as a gradient. */
+/* Fills *t for one parameter and its gradient g, and does everything that can fail. A step must not
+ * write to memory that a hook has received as a gradient. */
 static bool step_ask(const hd_optim *o, hd__optim_slot *slot, hd_tensor *g, pending *t)
 {
     const hd__optim_type *type = o->type;

@@ -279,7 +279,7 @@ START_TEST(first_gradients_that_do_not_fit)
     ck_assert(!hd_backward_with(y, vec(HD_FLOAT32, 1), false));
     ck_error(HD_SHAPE, "hd_backward_with: a gradient of (1,) for (2,): expected the same shape");
     ck_assert(!hd_backward_with(y, hd_zeros(HD_INT64, 2), false));
-    ck_error(HD_DTYPE, "hd_backward_with: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_backward_with: dtype int64: expected float32 or float64");
     ck_assert(!hd_backward(vec(HD_FLOAT32, 1)));
     ck_error(HD_GRAD,
              "hd_backward: loss (1,) does not require grad: no tensor that it was computed from "

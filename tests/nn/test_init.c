@@ -158,11 +158,11 @@ START_TEST(without_elements)
     ck_no_warning(y = hd_init_xavier_normal_(none, 1));
     ck_assert_ptr_eq(y, none);
     ck_warning(y = hd_init_kaiming_uniform_(none, 0, HD_FAN_OUT, "relu"),
-               "hd_init_kaiming_uniform_: (0, 5) has no elements, so nothing is initialized: "
+               "hd_init_kaiming_uniform_: x (0, 5) has no elements, so nothing is initialized: "
                "expected sizes above 0");
     ck_assert_ptr_eq(y, none);
     ck_warning(y = hd_init_kaiming_normal_(row, 0, HD_FAN_IN, "relu"),
-               "hd_init_kaiming_normal_: (0,) has no elements, so nothing is initialized: "
+               "hd_init_kaiming_normal_: x (0,) has no elements, so nothing is initialized: "
                "expected sizes above 0");
     ck_assert_ptr_eq(y, row);
     ck_assert_ptr_eq(hd_init_trunc_normal_(row, 0, 1, -2, 2), row);
@@ -197,7 +197,7 @@ START_TEST(what_is_refused)
     ck_assert_ptr_null(hd_init_orthogonal_(row, 1));
     ck_error(HD_SHAPE, "hd_init_orthogonal_: x (4,): expected two dimensions or more");
     ck_assert_ptr_null(hd_init_xavier_normal_(hd_zeros(HD_FLOAT32, 0, 0), 1));
-    ck_error(HD_SHAPE, "hd_init_xavier_normal_: x (0, 0): expected a fan above 0");
+    ck_error(HD_SHAPE, "hd_init_xavier_normal_: x (0, 0): expected sizes above 0");
     ck_assert_ptr_null(hd_init_xavier_uniform_(x, -1));
     ck_error(HD_VALUE, "hd_init_xavier_uniform_: gain -1: expected 0 or more");
     ck_assert_ptr_null(hd_init_kaiming_uniform_(x, 0, (hd_fan)7, "relu"));

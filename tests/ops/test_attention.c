@@ -544,8 +544,8 @@ START_TEST(errors)
             q, hd_zeros(HD_FLOAT32, 3, 6, 4), k, HD_NONE, 0, false);
     refuses(HD_DTYPE, "q of float32, k of float64, v of float32: expected one dtype", q,
             hd_to(k, HD_FLOAT64), k, HD_NONE, 0, false);
-    refuses(HD_DTYPE, "int64: expected float32 or float64", hd_to(q, HD_INT64), hd_to(k, HD_INT64),
-            hd_to(k, HD_INT64), HD_NONE, 0, false);
+    refuses(HD_DTYPE, "dtype int64: expected float32 or float64", hd_to(q, HD_INT64),
+            hd_to(k, HD_INT64), hd_to(k, HD_INT64), HD_NONE, 0, false);
     refuses(HD_DTYPE, "attn_mask of int64: expected bool, or float32 as in q", q, k, k,
             hd_to(mask, HD_INT64), 0, false);
     refuses(HD_SHAPE, "attn_mask (6,): expected 2 dims or more that broadcast to (2, 5, 6)", q, k,

@@ -335,7 +335,7 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_topk(x, -1, 1, true, &at));
     ck_error(HD_VALUE, "hd_topk: k -1 at dim 1 of (3, 4): expected 0 to 4");
     ck_assert_ptr_null(hd_topk(hd_ones(HD_BOOL, 2), 1, 0, true, &at));
-    ck_error(HD_DTYPE, "hd_topk: bool: expected float32, float64 or int64");
+    ck_error(HD_DTYPE, "hd_topk: dtype bool: expected float32, float64 or int64");
     ck_assert_ptr_null(at);
     ck_assert_ptr_null(hd_one_hot(ints(0, 2), 2));
     ck_error(HD_INDEX, "hd_one_hot: index 2 at (1,): expected 0 to 1");

@@ -549,7 +549,7 @@ START_TEST(errors)
     ck_error(HD_DTYPE, "hd_matmul: a of float32 and b of float64: expected the same dtype. hd_to "
                        "converts one of them");
     ck_assert_ptr_null(hd_matmul(hd_ones(HD_BOOL, 2, 2), hd_ones(HD_BOOL, 2, 2)));
-    ck_error(HD_DTYPE, "hd_matmul: bool: expected float32, float64 or int64");
+    ck_error(HD_DTYPE, "hd_matmul: dtype bool: expected float32, float64 or int64");
     ck_assert_ptr_null(hd_matmul(NULL, v3));
     ck_error(HD_NULL_ARG, "hd_matmul: a is NULL");
     ck_assert_ptr_null(hd_matmul(v3, HD_NONE));

@@ -89,7 +89,7 @@ START_TEST(gaps)
         ck_assert_str_eq(text_of_id(t, id), texts[id]);
     }
     ck_assert_ptr_null(text_of_id(t, 8));
-    ck_error(HD_INDEX, "hd_tokenizer_decode: id 8 at 0: expected 0 to 7");
+    ck_error(HD_INDEX, "hd_tokenizer_decode: id 8 at position 0: expected 0 to 7");
     hd_tokenizer_free(t);
     const int64_t live = hd_bytes_live();
     hd_bytes_peak_reset();

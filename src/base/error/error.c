@@ -1,8 +1,9 @@
 /* error.c - the thread's error, its count of failures, and the process's handlers of errors and of
  * warnings.
  *
- * The first failure stands until it is cleared, because it is the cause of those that follow.
- * Nothing here allocates, so running out of memory is reported like any other failure.
+ * The first failure stays set until the program clears it, because it is usually the cause of the
+ * failures that follow. Nothing here allocates, so running out of memory is reported like any other
+ * failure.
  *
  * A warning reports a call that heed carries out although it is probably a mistake. It never
  * touches the thread's error. Without a handler it costs one load of a flag.
@@ -53,7 +54,8 @@ static const char *const code_names[] = {
 
 enum { ERROR_CODES = sizeof code_names / sizeof code_names[0] };
 
-/* Ends a text of `size` bytes, which was cut off, with "...". Does not cut a UTF-8 character. */
+/* Replaces the end of a text of `size` bytes, which was cut off, by "...". Does not cut a UTF-8
+ * character. */
 static void mark_cut(char *text, size_t size)
 {
     size_t end = size - 4;
@@ -63,7 +65,7 @@ static void mark_cut(char *text, size_t size)
     memcpy(text + end, "...", 4);
 }
 
-/* As vsnprintf, but writes after the first `begin` bytes of text, and with a decimal point in every
+/* Writes the formatted message after the first `begin` bytes of text, with a decimal point in every
  * locale. A message that is too long ends in "...". */
 static void format_from(int begin, char text[MESSAGE_SIZE], const char *format, va_list args)
 {
@@ -77,7 +79,7 @@ static void format_from(int begin, char text[MESSAGE_SIZE], const char *format, 
     }
 }
 
-/* Writes the names of the call, as "hd_add: ", and then the formatted message. */
+/* Writes the names of the call, such as "hd_add: ", and then the formatted message. */
 static void message_of_call(char text[MESSAGE_SIZE], const char *format, va_list args)
 {
     format_from(hd__call_write(text, MESSAGE_SIZE), text, format, args);
@@ -144,7 +146,8 @@ static void call_handler(hd_code code, const char *text)
     thread_error.in_handler = false;
 }
 
-/* Formats the text before it stores it, because the arguments may point into the old message. */
+/* Formats the text before it replaces the old message, because the arguments may point into that
+ * message. */
 void *hd_error_set(hd_code code, const char *format, ...)
 {
     HD__CALL("hd_error_set");

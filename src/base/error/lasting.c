@@ -15,11 +15,12 @@ typedef struct lasting {
     char text[];
 } lasting;
 
-/* The lock protects both: the tree finds a text; the list, newest first, finds its number. */
+/* The lock protects both. The tree finds the entry of a text, and the list, newest first, the entry
+ * of a number. */
 pthread_mutex_t hd__lasting_lock = PTHREAD_MUTEX_INITIALIZER;
 static lasting *tree, *newest;
 
-/* A hash whose high bits depend on the whole text. */
+/* Returns a hash whose high bits depend on the whole text. */
 static uint64_t mixed(const char *text)
 {
     uint64_t bits = 0;
@@ -47,9 +48,9 @@ const char *hd__lasting_text(const char *text)
     return *at ? (*at)->text : "?";
 }
 
-/* The code of a text near hd__lasting_scope_end, as the texts of this library are, is its distance
- * from there. The code of another text, which hd__lasting_text gave, is INT32_MIN plus its number,
- * which is below all these distances. */
+/* The texts of this library lie near hd__lasting_scope_end. The code of a text near it is the
+ * distance in bytes. Any other text comes from hd__lasting_text, and its code is INT32_MIN plus its
+ * number, which is less than all these distances. */
 enum { FAR = 1 << 30 };
 
 int32_t hd__lasting_code(const char *text)

@@ -1,8 +1,8 @@
 /* folder.c - writes and removes folders by way of hidden directories.
  *
- * A new folder is filled under its hidden name and then gets its own name. Before that, every file
- * in it is synced; after that, its parent. If it replaces an old folder, the system exchanges the
- * two names in one step, and the old folder is removed under the hidden name. */
+ * A new folder is filled under its hidden name and then gets its own name. Before the rename, every
+ * file in it is synced, and after it the parent directory. If it replaces an old folder, the system
+ * exchanges the two names in one step, and the old folder is removed under the hidden name. */
 #include "base/files/hidden.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@ enum { NAME_SIZE = 64 };
 
 /* ---------------------------------------------------------------- names */
 
-/* Writes the path of a name beside the folder. A path that is cut off is longer than the system can
- * open. */
+/* Writes the path of the file `name` in the folder's parent directory. A path that does not fit is
+ * cut off; the system could not open it anyway. */
 static void path_beside(const hd__folder *f, const char *name, char path[HD__HIDDEN_PATH])
 {
     size_t n = hd__file_parent_length(f->path);
@@ -54,7 +54,7 @@ bool hd__folder_still_at(int fd, const char *path, bool follow, int *cause)
 
 /* ---------------------------------------------------------------- removing */
 
-/* Removes the files by their names. This needs no memory, but a listing does. */
+/* Removes the named files. Unlike a listing, this needs no memory. Returns 0 or an errno. */
 static int clear_by_name(int fd, const char *const *names)
 {
     int cause = 0;
@@ -64,9 +64,9 @@ static int clear_by_name(int fd, const char *const *names)
     return cause;
 }
 
-/* First makes a read-only folder writable; if that fails, unlink gives the errno. Without memory
- * for a listing, removes the named files. Holds the lock until the directory is gone, so that no
- * other process takes it for a left-over one meanwhile. */
+/* First makes a read-only directory writable; if that fails, unlink gives the errno. Keeps fd open,
+ * and so the lock, until the directory is gone. Otherwise another process could take the directory
+ * for a left-over one. */
 int hd__folder_directory_clear(int fd, const char *path, const char *const *names)
 {
     hd__sys_chmod(fd, ".", 0700);
@@ -87,8 +87,8 @@ int hd__folder_hidden_clear(hd__folder *f)
     return hd__folder_directory_clear(fd, f->hidden, f->names);
 }
 
-/* Warns that an "old" or "unfinished" directory is left under the hidden name, unless cause is
- * 0. */
+/* Unless cause is 0, warns that a directory is left under the hidden name. `which` is "old" or
+ * "unfinished". */
 static void warn_if_left(const hd__folder *f, const char *which, int cause)
 {
     if (cause != 0) {
@@ -103,12 +103,12 @@ static void drop_unfinished(hd__folder *f)
     warn_if_left(f, "unfinished", hd__folder_hidden_clear(f));
 }
 
-/* ---------------------------------------------------------------- directories that are left
- * over */
+/* ---------------------------------------------------------------- left-over directories */
 
-/* True if this process's user owns the open directory, and no process uses it. *cause: the errno if
- * that is unknown, or 0. Takes the lock before it compares the names, because the directory may
- * have got the folder's name before. */
+/* True if this process's user owns the open directory fd and no process uses it; fd is then locked.
+ * If this cannot be found out, returns false with an errno in *cause, which is 0 otherwise. Takes
+ * the lock before it compares the names, because another process may have given the directory its
+ * final name just before. */
 static bool is_unused(int fd, const char *path, int *cause)
 {
     hd__sys_info info;
@@ -124,8 +124,8 @@ static bool is_unused(int fd, const char *path, int *cause)
     return hd__folder_still_at(fd, path, false, cause);
 }
 
-/* Removes the hidden directory at path if it is left over. Returns 0 or an errno. *found: it was
- * left over. */
+/* Removes the hidden directory at path, and sets *found, if it is left over. Returns 0 or an
+ * errno. */
 static int clear_left_over(const hd__folder *f, const char *path, bool *found)
 {
     int fd = hd__sys_open_directory(path, false), cause;
@@ -229,7 +229,7 @@ static bool show_new(const hd__folder *f)
             hd__file_fail(f->path, "rename the new directory to it", errno));
 }
 
-/* After an interruption, looks which of the two has the path. */
+/* After an interruption, looks whether the new directory has the path already. */
 int hd__folder_exchange_to(const hd__folder *f, const char *path)
 {
     int cause, unknown = 0;
@@ -240,10 +240,10 @@ int hd__folder_exchange_to(const hd__folder *f, const char *path)
     return cause == EINTR ? unknown : cause;
 }
 
-/* The folder has its new name, and the old folder, if there was one, the hidden name, but `cause`
- * prevents that this is durable. Undoes it, unless another process has replaced the folder since.
- * Then removes the new directory under its hidden name, so that no reader finds half of it. Returns
- * false with HD_IO, which says what is where. */
+/* The new folder is at its path, and an old one has the hidden name, but the errno `cause` says
+ * that this may not be durable. Undoes it, unless another process has replaced the folder since,
+ * and then removes the new directory under its hidden name. So no reader finds half of it. Returns
+ * false with HD_IO; the message says which folder is where. */
 static bool take_back(hd__folder *f, int cause)
 {
     int unknown;
@@ -259,8 +259,8 @@ static bool take_back(hd__folder *f, int cause)
     }
     if (f->old) {
         return hd_fail(HD_IO,
-                       "'%.*s': cannot sync its directory: %s. It is replaced, but a crash may "
-                       "undo that. The old one is left as '%.*s', and the next call "
+                       "'%.*s' is replaced, but a crash may undo that, because its directory "
+                       "cannot be synced: %s. The old one is left as '%.*s', and the next call "
                        "removes it",
                        HD__CUT(f->path), HD__WHY(cause), HD__CUT(f->hidden));
     }
@@ -281,7 +281,7 @@ static void remove_old(const hd__folder *f)
     warn_if_left(f, "old", cause);
 }
 
-/* parent: the open directory in which the folder lies; closed here. */
+/* Writes the folder, which lies in the open directory `parent`. Closes parent. */
 static bool write_in(int parent, hd__folder *f)
 {
     bool made = hidden_make(f);

@@ -20,7 +20,8 @@ typedef struct mcg31_draw {
     uint32_t limit; /* element i is 1 if x_i < limit */
 } mcg31_draw;
 
-/* The least x with x / (2^31 - 1) >= p. Comparing with it spares a division for every element. */
+/* Returns the least x with x / (2^31 - 1) >= p. Comparing with it saves a division for every
+ * element. */
 uint32_t hd__mcg31_limit(double p)
 {
     const double modulus = HD__MCG31_MODULUS;

@@ -30,7 +30,7 @@ void hd__draws_end_slowly(hd__draws *d, bool keep)
     while (at && at != d) {
         at = at->outer;
     }
-    if (!at) { /* an outer one has ended it */
+    if (!at) { /* d was ended together with an outer hd__draws */
         return;
     }
     hd__draws_top = d->outer;

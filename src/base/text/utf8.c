@@ -2,7 +2,8 @@
 #include "base/text/utf8.h"
 
 /* Divides bytes that are not UTF-8 as the Unicode Standard recommends and Python does (chapter 3.9,
- * "maximal subparts"): one U+FFFD for the longest start of a character, otherwise for one byte. */
+ * "maximal subparts"): one U+FFFD replaces the longest bytes that begin a character, or a single
+ * byte if there are none. */
 int hd__utf8_next(const char *s, int64_t n, uint32_t *code)
 {
     const unsigned char *p = (const unsigned char *)s;

@@ -1,16 +1,16 @@
 /* pool.c - the pool of threads that share the work inside one call.
  *
  * The workers and the caller take the pieces of a job in order until none is left. So a worker that
- * wakes late, or that could not be created, only costs time. One call has the pool at a time. Any
- * other call, also one from inside a piece, runs on its own thread.
+ * wakes late, or that could not be created, only costs time. Only one call has the pool at a time.
+ * Any other call, even one from inside a piece, runs on its own thread.
  *
  * A job is published by one store, to `left`. A thread that lowers `left` from n > 0 has a piece,
  * and the job's fields do not change before that piece is done. A thread without a piece keeps
- * looking for a short time, because the next job is often near and waking a thread costs more than
- * most jobs; then it sleeps. If there are more threads than CPUs, it sleeps at once. A thread that
- * goes to sleep first sets `asleep`, and then looks for work once more. A thread that wakes others
- * first changes the fields that they look at, and then reads `asleep`. Both are sequentially
- * consistent, so at least one of the two sees the other. */
+ * looking for a short time, and then sleeps. The next job often comes soon, and waking a thread
+ * costs more than most jobs. If there are more threads than CPUs, the thread sleeps at once. A
+ * thread that goes to sleep first sets `asleep`, and then looks for work once more. A thread that
+ * wakes others first changes the fields that they look at, and then reads `asleep`. Both are
+ * sequentially consistent, so at least one of the two sees the other. */
 #include "base/error/assert.h"
 #include "base/error/call.h"
 #include "base/start.h"
@@ -39,26 +39,27 @@ typedef struct worker {
 static struct {
     _Alignas(64) job job;
     atomic_int left;    /* pieces that no thread has taken */
-    atomic_int helpers; /* the number of workers that take part: the first ones */
+    atomic_int helpers; /* how many workers, from the first one on, take part */
     atomic_bool ending;
 
     _Alignas(64) atomic_int undone; /* pieces that are not done */
     worker caller;
 
-    _Alignas(64) atomic_bool busy; /* a call has the pool, and alone changes what follows */
+    _Alignas(64) atomic_bool busy; /* a call has the pool; it alone changes what follows */
     int workers;
     worker worker[HD__MAX_THREADS - 1];
 } pool = {.caller.wake = PTHREAD_COND_INITIALIZER};
 
-/* Locked for going to sleep, for waking, and while workers are created. */
+/* A thread holds it while it goes to sleep, wakes another thread, or creates workers. */
 pthread_mutex_t hd__pool_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static atomic_int threads; /* 0 until the start */
+static atomic_int threads; /* 0 before hd__init */
 static atomic_int cpus;
 
 /* ---------------------------------------------------------------- waiting */
 
-/* Checks ready(w) for a short time, and returns true as soon as it is. */
+/* Calls ready(w) again and again for a short time. Returns true as soon as ready(w) is true, and
+ * false if it never is. */
 static bool spin(bool (*ready)(const worker *w), const worker *w)
 {
     if (ready(w)) {
@@ -80,8 +81,8 @@ static bool spin(bool (*ready)(const worker *w), const worker *w)
     return false;
 }
 
-/* Returns when ready(w) is true, or when the thread was woken. In the second case it may be false,
- * so callers check again. */
+/* Waits until ready(w) is true or the thread is woken. After a wake-up ready(w) may be false, so
+ * callers check again. */
 static void wait_for(bool (*ready)(const worker *w), worker *w)
 {
     if (spin(ready, w)) {
@@ -117,7 +118,7 @@ static bool all_done(const worker *unused)
 
 /* ---------------------------------------------------------------- pieces */
 
-/* Takes a piece. Returns the value of `left` before; 0: there was no piece. */
+/* Takes a piece. Returns the number of pieces that were left before; 0: there was none to take. */
 static int take_piece(void)
 {
     int left = atomic_load_explicit(&pool.left, memory_order_relaxed);
@@ -224,13 +225,13 @@ void hd__parallel(int pieces, void (*f)(int piece, void *arg), void *arg)
 /* ---------------------------------------------------------------- ranges */
 
 typedef struct pool_range {
-    int64_t n, grain, units; /* units: the number of grains, the last of which may be short */
+    int64_t n, grain, units; /* units of `grain` indices; the last one may be shorter */
     int pieces;
     void (*f)(int64_t begin, int64_t end, void *arg);
     void *arg;
 } pool_range;
 
-/* The unit where a piece begins. The first units % pieces pieces are one unit longer. */
+/* Returns the unit at which a piece begins. The first units % pieces pieces are one unit longer. */
 static int64_t begin_of(const pool_range *r, int piece)
 {
     int64_t each = r->units / r->pieces, longer = r->units % r->pieces;
@@ -289,7 +290,7 @@ bool hd_set_num_threads(int n)
 {
     HD__CALL("hd_set_num_threads");
     bool ok = ((n >= 1 && n <= HD__MAX_THREADS) ||
-               hd_fail(HD_VALUE, "%d: expected 1 to %d", n, HD__MAX_THREADS)) &&
+               hd_fail(HD_VALUE, "n is %d: expected 1 to %d", n, HD__MAX_THREADS)) &&
               hd__init();
     if (ok) {
         atomic_store(&threads, n);
@@ -317,8 +318,8 @@ void hd__pool_stop(void)
     atomic_store_explicit(&pool.busy, false, memory_order_release);
 }
 
-/* Initializes the caller's condition again, because it may count a waiter that the child does not
- * have. make_worker initializes a worker's condition. */
+/* Initializes the caller's condition again: it may count a waiting thread that the child does not
+ * have. make_worker initializes the condition of a new worker. */
 void hd__pool_fork_child(void)
 {
     pthread_cond_init(&pool.caller.wake, NULL);

@@ -90,7 +90,7 @@ START_TEST(requires_grad_only_for_float_leaves)
 {
     HD_SCOPE;
     ck_assert_ptr_null(hd_requires_grad_(hd_arange(0, 3, 1), true));
-    ck_error(HD_DTYPE, "hd_requires_grad_: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_requires_grad_: dtype int64: expected float32 or float64");
     hd_tensor *a = LEAF(3), *b = hd_mul(a, a);
     ck_assert_ptr_null(hd_requires_grad_(b, false));
     ck_error(HD_GRAD, "hd_requires_grad_: (1,) with grad_fn=<MulBackward0> is not a leaf, and only "
@@ -164,9 +164,9 @@ START_TEST(set_grad_refuses)
     ck_assert(hd_set_grad(a, hd_detach(a))); /* as in PyTorch */
     hd_tensor *whole = hd_arange(0, 2, 1);
     ck_assert(!hd_set_grad(whole, hd_arange(0, 2, 1)));
-    ck_error(HD_DTYPE, "hd_set_grad: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_set_grad: dtype int64: expected float32 or float64");
     ck_assert_ptr_null(hd_parameter(hd_arange(0, 2, 1), true));
-    ck_error(HD_DTYPE, "hd_parameter: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_parameter: dtype int64: expected float32 or float64");
 }
 END_TEST
 
