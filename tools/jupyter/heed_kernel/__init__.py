@@ -1,0 +1,1 @@
+"""A kernel for Jupyter whose cells are C, with heed."""
