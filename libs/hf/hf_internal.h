@@ -86,8 +86,7 @@ const bool *hd__hf_config_flags(const hd__hf_config *c, const char *key);
 /* Checks the values, and sets those that follow from others. */
 bool hd__hf_config_resolve(hd__hf_config *c);
 /* Returns false with HD_VALUE for a wrong value. The message has c->path, if there is one. */
-bool hd__hf_config_refuse(const hd__hf_config *c, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+bool hd__hf_config_refuse(const hd__hf_config *c, const char *format, ...) HD__PRINTF(2, 3);
 
 /* A new model of a resolved configuration, which takes c->values over. In init mode, weights are
  * drawn: normal(0, initializer_range), norms of ones, biases of zeros. d: for hd__hf_stored */

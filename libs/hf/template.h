@@ -107,7 +107,7 @@ static inline bool hd__template_live(const hd__template_run *r)
 
 /* Ends the run with an error: "hd_chat_text: 'x', line 3: 'a | b': " and the format. */
 hd__template_value hd__template_fail_at(hd__template_run *r, hd_code code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+    HD__PRINTF(3, 4);
 /* Counts n steps. Fails if fewer are left. */
 void hd__template_spend(hd__template_run *r, size_t n);
 /* n zeroed bytes of the run's memory; NULL if the run has failed */

@@ -25,7 +25,7 @@
 
 enum {
     HEAP_LINE = HD__HEAP_LINE,
-    HUGE = 1 << 21,
+    HUGE_PAGE = 1 << 21,
     SLACK = 1 << 24,
     RELEASABLE = 1 << 20, /* a free chunk of at least this size gives its pages back */
     LEAST_MAP = 1 << 20,
@@ -165,7 +165,7 @@ static size_t round_up(size_t n, size_t to)
 
 static chunk *map(size_t bytes)
 {
-    size_t page = bytes >= 2 * HUGE ? HUGE : hd__sys_page_bytes();
+    size_t page = bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : hd__sys_page_bytes();
     bytes = round_up(bytes, page);
     chunk *c = hd__sys_pages_map(bytes, page);
     if (!c) {

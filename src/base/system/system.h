@@ -3,8 +3,8 @@
  * The differences between systems stay in this folder, whose functions begin with hd__sys_. All
  * other sources are C11 and POSIX threads (pthread_, through threads.h), which every system has
  * that GCC or Clang compiles for. posix.c keeps to POSIX.1-2008, and platform.c has the functions
- * that need more. To port heed to another system, replace these two files; they use nothing of
- * heed.
+ * that need more. Windows has windows.c, windows_files.c and windows_names.c instead. To port heed
+ * to another system, replace these files; they use nothing of heed.
  *
  * The header is long, because it lists everything that a system must offer. shared.h has those
  * functions that the libraries in libs/ call, too. threads.h and cpus.h are the same for all
@@ -93,16 +93,30 @@ void hd__sys_unmap(void *bytes, size_t n); /* also for hd__sys_pages_map */
 
 /* ---------------------------------------------------------------- names */
 
+/* The characters between the names in a path */
+#ifdef _WIN32
+#define HD__SLASHES "/\\"
+#else
+#define HD__SLASHES "/"
+#endif
+
+static inline bool hd__sys_is_slash(char c)
+{
+    return c == HD__SLASHES[0] || c == HD__SLASHES[sizeof HD__SLASHES - 2];
+}
+
 int hd__sys_fstat(int fd, hd__sys_info *info);
 int hd__sys_chmod(int at, const char *path, unsigned mode);
 int hd__sys_may_remove_in(int fd); /* 0 if the open directory's mode allows removing files */
 int hd__sys_mkdir(const char *path);
+/* On POSIX an empty directory at path is replaced; on Windows nothing is. */
 int hd__sys_rename(const char *old, const char *path);
 int hd__sys_rename_in(int at, const char *old, const char *path); /* both names are in `at` */
 int hd__sys_unlink(int at, const char *path);
 int hd__sys_rmdir(const char *path);
-/* Exchanges two paths in one step. Returns 0, or an errno after which nothing has changed: ENOSYS,
- * EINVAL or ENOTSUP if the system or the file system cannot do it. */
+/* Exchanges two paths in one step, on Windows in three (windows_names.c). Returns 0, or an errno
+ * after which nothing has changed: ENOSYS, EINVAL or ENOTSUP if the system or the file system
+ * cannot do it. */
 int hd__sys_exchange(const char *a, const char *b);
 
 /* The names in a directory. hd__sys_list_of takes over the open directory fd, and hd__sys_list_end

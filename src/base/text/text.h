@@ -28,8 +28,7 @@ typedef struct hd__text {
 HD__SIBLING void hd__text_add(hd__text *t, const char *s, size_t n);
 HD__SIBLING void hd__text_puts(hd__text *t, const char *s);
 void hd__text_repeat(hd__text *t, char c, int64_t n);
-HD__SIBLING void hd__text_format(hd__text *t, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+HD__SIBLING void hd__text_format(hd__text *t, const char *format, ...) HD__PRINTF(2, 3);
 /* Adds the n bytes at s as a JSON string: in quotes, with the escapes that JSON needs. A control
  * character that has a letter becomes \n with `letters`, and \u000a without. */
 HD__SIBLING void hd__text_json(hd__text *t, const char *s, size_t n, bool letters);
