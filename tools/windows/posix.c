@@ -9,7 +9,7 @@
 
 __attribute__((constructor)) static void begin_program(void)
 {
-    _set_fmode(_O_BINARY);
+    _fmode = _O_BINARY;
     for (int fd = 0; fd < 3; fd++) {
         _setmode(fd, _O_BINARY);
     }

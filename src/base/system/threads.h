@@ -4,6 +4,11 @@
 
 #include <pthread.h>
 
+#ifdef _WIN32 /* it has no fork, and its macro makes no use of the functions */
+#undef pthread_atfork
+#define pthread_atfork(prepare, parent, child) ((void)(prepare), (void)(parent), (void)(child))
+#endif
+
 /* True if this thread is the only one of the process. glibc knows since 2.32; elsewhere it is 0. */
 #if defined(__has_include)
 #if __has_include(<sys/single_threaded.h>)

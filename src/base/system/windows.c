@@ -134,3 +134,54 @@ void hd__sys_locale_leave(void *before)
     }
     free(b);
 }
+
+/* ---------------------------------------------------------------- fma
+ *
+ * MinGW-w64's fma and fmaf round twice, and heed's weights depend on them. A program that heed is
+ * linked into gets these. Sylvie Boldo and Guillaume Melquiond, "Emulation of FMA and
+ * correctly-rounded sums", 2008: a sum that is rounded to odd can be rounded again. */
+#ifndef __clang__
+
+/* a + b, rounded; *rest is what is missing. */
+static double sum_exact(double a, double b, double *rest)
+{
+    double s = a + b, part = s - a;
+    *rest = (a - (s - part)) + (b - part);
+    return s;
+}
+
+/* a + b, rounded to the neighbour whose last bit is 1, unless it is exact. */
+static double sum_to_odd(double a, double b)
+{
+    double rest, s = sum_exact(a, b, &rest);
+    uint64_t bits;
+    memcpy(&bits, &s, sizeof bits);
+    if ((rest > 0 || rest < 0) && bits % 2 == 0) {
+        bits += (rest > 0) == (s > 0) ? 1 : -1;
+    }
+    memcpy(&s, &bits, sizeof s);
+    return s;
+}
+
+float fmaf(float x, float y, float z)
+{
+    return (float)sum_to_odd((double)x * y, z);
+}
+
+/* The upper 26 bits of x */
+static double upper_half(double x)
+{
+    double scaled = x * 134217729; /* 2^27 + 1 */
+    return scaled - (scaled - x);
+}
+
+/* Exact as long as no part of it is too large or too small for a double. */
+double fma(double x, double y, double z)
+{
+    double product = x * y, xh = upper_half(x), yh = upper_half(y), xl = x - xh, yl = y - yh;
+    double rest = xl * yl - (((product - xh * yh) - xl * yh) - xh * yl);
+    double low, lower, s = sum_exact(z, rest, &low), sum = sum_exact(product, s, &lower);
+    double result = sum + sum_to_odd(low, lower);
+    return result - result == 0 ? result : product + z; /* infinity and NaN */
+}
+#endif
