@@ -53,8 +53,8 @@ struct rlimit {
     unsigned long long rlim_cur, rlim_max;
 };
 enum { RLIMIT_FSIZE, RLIMIT_AS, RLIM_INFINITY, SIGXFSZ = 25, SIGKILL = 9, SIGPIPE = 13 };
-#define getrlimit(what, limit) ((limit)->rlim_max = 0, -1)
-#define setrlimit(what, limit) ((void)(limit), -1)
+#define getrlimit(what, limit) ((limit)->rlim_max = 0, 0)
+#define setrlimit(what, limit) ((limit)->rlim_cur == 0 ? 0 : -1) /* 0: no limit */
 
 enum { _SC_PHYS_PAGES, _SC_PAGESIZE };
 #define sysconf(what) ((what) == _SC_PAGESIZE ? 4096L : 1L << 20)

@@ -26,7 +26,14 @@ int symlink(const char *target, const char *path)
 
 char *mkdtemp(char *pattern)
 {
-    return _mktemp(pattern) && _mkdir(pattern) == 0 ? pattern : NULL;
+    char *end = pattern + strlen(pattern) - strlen("XXXXXX");
+    unsigned number = (unsigned)GetCurrentProcessId() << 8;
+    bool made;
+    do {
+        snprintf(end, sizeof "XXXXXX", "%06x", number++ & 0xffffff);
+        made = _mkdir(pattern) == 0;
+    } while (!made && errno == EEXIST);
+    return made ? pattern : NULL;
 }
 
 ssize_t getline(char **line, size_t *room, FILE *f)

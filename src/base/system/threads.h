@@ -24,6 +24,15 @@
  * calling the loader. */
 #define HD__TLS _Thread_local __attribute__((tls_model("initial-exec")))
 
+/* For a function that makes a key whose destructor uses such variables. GCC on Windows keeps them
+ * behind a key of its own, which frees them. Destructors run in the order in which the keys were
+ * made, so this one is made before main. */
+#if defined(_WIN32) && !defined(__clang__)
+#define HD__EARLY __attribute__((constructor))
+#else
+#define HD__EARLY
+#endif
+
 /* Tells the CPU that this thread waits for another one to write to memory. */
 static inline void hd__sys_pause(void)
 {
