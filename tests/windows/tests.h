@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <string.h>
 
 #include "../../tools/windows/posix.h"
 
@@ -38,7 +39,7 @@ static inline int waitpid(int child, int *status, int how)
 
 #define geteuid() 1000
 #define getuid() 1000
-#define seteuid(user) ((void)(user), -1)
+#define seteuid(user) ((user) == getuid() ? 0 : -1)
 #define mkfifo(path, mode) ((void)(path), -1)
 #define link(old, path) ((void)(old), (void)(path), -1)
 #define chown(path, user, group) ((void)(path), -1)
@@ -58,6 +59,18 @@ enum { RLIMIT_FSIZE, RLIMIT_AS, RLIM_INFINITY, SIGXFSZ = 25, SIGKILL = 9, SIGPIP
 
 enum { _SC_PHYS_PAGES, _SC_PAGESIZE };
 #define sysconf(what) ((what) == _SC_PAGESIZE ? 4096L : 1L << 20)
+
+/* Runs "rm -rf FOLDER"; there are no other commands. */
+static inline int remove_folder(const char *command)
+{
+    char other[200];
+    int n = snprintf(other, sizeof other, "rmdir /s /q %s", command + strlen("rm -rf "));
+    for (int i = (int)strlen("rmdir /s /q "); i < n; i++) {
+        other[i] = other[i] == '/' ? '\\' : other[i];
+    }
+    return strncmp(command, "rm -rf ", 7) == 0 ? system(other) : -1;
+}
+#define system(command) remove_folder(command)
 
 /* A block that free takes, with malloc's alignment. */
 static inline int posix_memalign(void **p, size_t alignment, size_t bytes)
