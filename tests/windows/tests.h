@@ -5,10 +5,7 @@
 #define HEED_TESTS_WINDOWS_H
 
 #include <errno.h>
-#include <malloc.h>
 #include <string.h>
-
-#include "../../tools/windows/posix.h"
 
 #define tell tell_rows /* io.h has another one */
 

@@ -1,7 +1,7 @@
-/* wine_fault.c - shows a fault of Wine's, without heed: a directory is renamed while it is open, and
- * then a file in it is removed through the open directory. Windows removes the file. Wine reports
- * success and keeps it, because it goes on to use the directory's old path. Prints "kept" or
- * "removed". */
+/* wine_fault.c - shows a fault of Wine's, without heed: a directory is renamed while it is open,
+ * and then a file in it is removed through the open directory. Windows removes the file. Wine
+ * reports success and keeps it, because it goes on to use the directory's old path. Prints "kept"
+ * or "removed". */
 #include <stdio.h>
 #include <windows.h>
 #include <winternl.h>

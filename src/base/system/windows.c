@@ -1,7 +1,6 @@
 /* windows.c - the functions of system.h on Windows but those for files, for MinGW-w64 and Zig. */
 #include <errno.h>
 #include <locale.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

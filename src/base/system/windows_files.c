@@ -1,8 +1,8 @@
 /* windows_files.c - the functions of system.h for files, on Windows.
  *
- * An open file is a handle, which fits into an int: Windows uses 32 bits of it, and -1 is no handle.
- * Paths are UTF-8. ntdll opens a name in an open directory: it takes the handle of the directory, so
- * that a rename of the directory makes no difference.
+ * An open file is a handle, which fits into an int: Windows uses 32 bits of it, and -1 is no
+ * handle. Paths are UTF-8. ntdll opens a name in an open directory: it takes the handle of the
+ * directory, so that a rename of the directory makes no difference.
  *
  * Windows has no modes of files, and decides itself who may remove one. It syncs no directory. */
 #include <errno.h>
@@ -177,8 +177,8 @@ void *hd__sys_map(int fd, int64_t n, bool writable)
 
 /* ---------------------------------------------------------------- locks
  *
- * A lock is a mutex that exists, named after the file. It ends with its last handle, and so with the
- * process. LockFile locks no directories. */
+ * A lock is a mutex that exists, named after the file. It ends with its last handle, and so with
+ * the process. LockFile locks no directories. */
 
 typedef struct file_lock {
     struct file_lock *next;
@@ -248,7 +248,8 @@ int hd__sys_close(int fd)
 void hd__sys_drop(int fd)
 {
     if (fd >= 0) {
-        hd__sys_close(fd);
+        unlock(fd);
+        CloseHandle(hd__sys_handle(fd));
     }
 }
 

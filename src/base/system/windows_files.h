@@ -1,4 +1,4 @@
-/* windows_files.h - the parts of files on Windows that windows_files.c and windows_names.c share. */
+/* windows_files.h - the handles, paths and errors of windows_files.c and windows_names.c. */
 #ifndef HEED_BASE_WINDOWS_FILES_H
 #define HEED_BASE_WINDOWS_FILES_H
 

@@ -160,7 +160,7 @@ static int exchange_undo(const WCHAR *from, const WCHAR *to, const WCHAR *aside,
 {
     int cause = errno;
     if (!second || rename_wide(to, from) == 0) {
-        rename_wide(aside, to);
+        MoveFileExW(aside, to, MOVEFILE_WRITE_THROUGH);
     }
     return cause;
 }
@@ -273,7 +273,7 @@ static const FILE_FULL_DIR_INFO *list_step(hd__sys_list *list, int *cause)
     return each;
 }
 
-static bool names_itself(const char *name)
+static bool is_itself(const char *name)
 {
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
@@ -288,7 +288,7 @@ const char *hd__sys_list_next(hd__sys_list *list, int *cause)
                                             (int)(each->FileNameLength / sizeof(WCHAR)), list->name,
                                             sizeof list->name - 1, NULL, NULL);
         list->name[n] = '\0';
-    } while (each && names_itself(list->name));
+    } while (each && is_itself(list->name));
     return each ? list->name : NULL;
 }
 

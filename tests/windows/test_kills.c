@@ -1,7 +1,7 @@
-/* replace_checkpoint.c - replaces a checkpoint again and again until it is killed, and looks whether
- * one is whole. tools/cross/run kills it.
+/* test_kills.c - replaces a checkpoint again and again until it is killed, and looks whether one
+ * is whole. tools/cross/run kills it.
  *
- * usage: replace_checkpoint replace|look DIR
+ * usage: test_kills replace|look DIR
  *
  * Each checkpoint holds its number in both files. look prints it, after hd_checkpoint_load. */
 #include <stdio.h>
@@ -36,7 +36,7 @@ static bool look(const char *dir)
 int main(int argc, char **argv)
 {
     if (argc != 3) {
-        fprintf(stderr, "usage: replace_checkpoint replace|look DIR\n");
+        fprintf(stderr, "usage: test_kills replace|look DIR\n");
         return 2;
     }
     bool ok = strcmp(argv[1], "replace") != 0 && look(argv[2]);

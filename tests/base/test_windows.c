@@ -1,7 +1,7 @@
-/* test_system.c - tests the functions of system.h on Windows: paths in UTF-8, names in an open
+/* test_windows.c - tests the functions of system.h on Windows: paths in UTF-8, names in an open
  * directory, locks, and an exchange that was interrupted. It prints what is wrong.
  *
- * usage: test_system FOLDER, which is empty */
+ * usage: test_windows FOLDER, which is empty */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,16 +51,16 @@ static void files(void)
 {
     char bytes[8] = "";
     hd__sys_info info;
-    CHECK(hd__sys_mkdir("папка") == 0);
-    CHECK(hd__sys_mkdir("папка") != 0 && errno == EEXIST);
-    put(HD__SYS_HERE, "папка/файл", "hello");
-    put(HD__SYS_HERE, "папка\\b", "world");
-    CHECK(names_in("папка") == 2);
-    CHECK(hd__sys_stat(HD__SYS_HERE, "папка", true, &info) == 0 && info.kind == HD__SYS_DIRECTORY);
-    CHECK(!there(HD__SYS_HERE, "папка/c") && errno == ENOENT);
-    CHECK(hd__sys_open_directory("папка/b", true) < 0 && errno == ENOTDIR);
+    CHECK(hd__sys_mkdir("мир") == 0);
+    CHECK(hd__sys_mkdir("мир") != 0 && errno == EEXIST);
+    put(HD__SYS_HERE, "мир/да", "hello");
+    put(HD__SYS_HERE, "мир\\b", "world");
+    CHECK(names_in("мир") == 2);
+    CHECK(hd__sys_stat(HD__SYS_HERE, "мир", true, &info) == 0 && info.kind == HD__SYS_DIRECTORY);
+    CHECK(!there(HD__SYS_HERE, "мир/c") && errno == ENOENT);
+    CHECK(hd__sys_open_directory("мир/b", true) < 0 && errno == ENOTDIR);
 
-    int fd = hd__sys_open(HD__SYS_HERE, "папка/b");
+    int fd = hd__sys_open(HD__SYS_HERE, "мир/b");
     CHECK(hd__sys_pread(fd, bytes, 8, 1) == 4 && memcmp(bytes, "orld", 4) == 0);
     CHECK(hd__sys_pread(fd, bytes, 8, 5) == 0);
     char *mapped = hd__sys_map(fd, 5, true);
@@ -74,7 +74,8 @@ static void files(void)
 static void directory(void)
 {
     hd__sys_info info;
-    int at = hd__sys_open_directory("папка", false), other = hd__sys_open_directory("папка", false);
+    int at = hd__sys_open_directory("мир", false);
+    int other = hd__sys_open_directory("мир", false);
     CHECK(hd__sys_lock(at) == 0);
     CHECK(hd__sys_lock(other) == EWOULDBLOCK);
     hd__sys_drop(at);
@@ -82,11 +83,11 @@ static void directory(void)
     put(other, "new", "new");
     CHECK(hd__sys_rename_in(other, "new", "b") == 0);
     CHECK(hd__sys_stat(other, "b", true, &info) == 0 && info.size == 3);
-    CHECK(hd__sys_rmdir("папка") != 0 && errno == ENOTEMPTY);
-    CHECK(hd__sys_unlink(other, "b") == 0 && hd__sys_unlink(other, "файл") == 0);
-    CHECK(hd__sys_rmdir("папка") == 0);
+    CHECK(hd__sys_rmdir("мир") != 0 && errno == ENOTEMPTY);
+    CHECK(hd__sys_unlink(other, "b") == 0 && hd__sys_unlink(other, "да") == 0);
+    CHECK(hd__sys_rmdir("мир") == 0);
     hd__sys_drop(other);
-    CHECK(!there(HD__SYS_HERE, "папка"));
+    CHECK(!there(HD__SYS_HERE, "мир"));
 }
 
 static void exchange(void)
