@@ -1,10 +1,11 @@
 /* attention_text.c - the eight code blocks of three texts that explain attention with "Hello shiny
  * sun!".
  *
- * Each block is a function, in the order of the texts. The blocks of the texts lack their
- * indentation and use names before they exist, and three of their statements are wrong. This
- * program shows each wrong form beside the right one. The last part is the packed
- * torch.nn.MultiheadAttention, which equals MultiHeadAttention if both have the same weights. */
+ * Each block is a function, in the order of the texts. In the texts the blocks lack their
+ * indentation and use names before they exist, and three of the statements are wrong. This program
+ * shows each wrong form beside the right one. The last part is the packed
+ * torch.nn.MultiheadAttention, which gives the results of MultiHeadAttention if both have the same
+ * weights. */
 #include "notebook_classes.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ static void print(const char *name, const hd_tensor *x)
 
 static bool all_hold = true;
 
-/* Prints whether a statement holds. If one does not, main fails. */
+/* Prints whether the statement `what` holds. If a statement does not, main returns 1. */
 static void claim(const char *what, bool holds)
 {
     printf("%s: %s\n", what, holds ? "yes" : "no");
@@ -90,7 +91,8 @@ static void block_3(hd_tensor *inputs, hd_tensor *batch)
     hd_module_free(sa_v2);
 }
 
-/* A matrix of 0 and 1, times -inf, is NaN where the scores should stay: 0 * -inf is NaN. */
+/* The texts multiply a matrix of 0 and 1 by -inf. The product is NaN where the scores should stay,
+ * because 0 * -inf is NaN. */
 static hd_tensor *block_4(hd_tensor *attention_scores) /* (n, n) */
 {
     heading("4. the causal mask: scores of later tokens become -inf");
@@ -163,7 +165,8 @@ static void block_8(hd_tensor *batch)
 
 /* ---------------------------------------------------------------- torch.nn.MultiheadAttention */
 
-/* Copies the weights of mha to packed. W_query, W_key and W_value of mha have no bias. */
+/* Copies the weights of mha to packed, and sets the bias of packed's in_proj to 0, because W_query,
+ * W_key and W_value of mha have no bias. */
 static void copy_weights(hd_module *packed, hd_module *mha)
 {
     HD_NO_GRAD;
@@ -194,7 +197,7 @@ static void packed_attention(void)
 
     hd_tensor *ones = hd_ones(HD_FLOAT32, num_tokens, num_tokens); /* (num_tokens, num_tokens) */
     hd_multihead_attention_args a = hd_multihead_attention_arg_defaults();
-    a.attn_mask = hd_to(hd_triu(ones, 1), HD_BOOL); /* true: hidden */
+    a.attn_mask = hd_to(hd_triu(ones, 1), HD_BOOL); /* true: masked */
     hd_tensor *weights = NULL;                      /* (b, num_tokens, num_tokens), mean of heads */
     /* (b, num_tokens, embed_dim) */
     hd_tensor *theirs = hd_multihead_attention(packed, x, x, x, &a, &weights);
@@ -218,7 +221,7 @@ int main(void)
     block_1(W);
     block_2(inputs, W, &queries, &keys);
     block_3(inputs, batch);
-    /* Between the blocks, the texts divide the scores by the square root of the keys' size. */
+    /* Between the blocks, the texts divide the scores by the square root of the size of a key. */
     hd_tensor *attention_scores =
         hd_div_scalar(hd_matmul(queries, hd_t(keys)), sqrt(hd_size(keys, -1))); /* (6, 6) */
     hd_tensor *masked_scores = block_4(attention_scores);                       /* (6, 6) */

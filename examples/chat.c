@@ -19,7 +19,7 @@ static void stop(int signal)
     pretrained_stop = 1;
 }
 
-/* Makes Ctrl-C stop an answer. The reading of a line goes on. */
+/* Makes Ctrl-C stop an answer. Ctrl-C does not interrupt the reading of a line. */
 static void begin_terminal(void)
 {
     struct sigaction on_interrupt = {.sa_handler = stop, .sa_flags = SA_RESTART};
@@ -33,8 +33,8 @@ static void begin_terminal(void)
 }
 
 #ifdef HEED_HAVE_EDIT
-/* True if the user typed a line, or Ctrl-D, during an answer. libedit would read that Ctrl-D as a
- * character of the line. */
+/* True if the user typed a line, or Ctrl-D, during an answer. Such a line is read without libedit,
+ * which would take that Ctrl-D for a character of the line. */
 static bool typed_ahead(void)
 {
     struct pollfd input = {STDIN_FILENO, POLLIN, 0};
@@ -42,7 +42,8 @@ static bool typed_ahead(void)
 }
 #endif
 
-/* The next line without its newline; the caller frees it. NULL: there is none. */
+/* Returns the next line of stdin without its newline, or NULL if there is none. The caller frees
+ * it. */
 static char *next_line(bool terminal)
 {
 #ifdef HEED_HAVE_EDIT
@@ -74,25 +75,26 @@ static char *next_line(bool terminal)
 typedef struct {
     pretrained with;
     hd_chat *chat;
-    int64_t first; /* the number of messages at the start of each conversation */
+    int64_t first; /* the number of messages with which each conversation begins */
 } conversation;
 
-/* Adds advice for the user to the error. Returns false. */
+/* Appends advice for the user to the message of the error. Returns false. */
 static bool advise(const char *advice)
 {
     char why[1024];
     hd_code code = hd_error_code();
     snprintf(why, sizeof why, "%s", hd_error_message());
     hd_error_clear();
-    return hd_error_set(code, "%s; %s", why, advice);
+    return hd_error_set(code, "%s. %s", why, advice);
 }
 
-/* The ids of the whole conversation, up to the answer: (1, count) */
+/* Returns the ids (1, count) of the whole conversation and of the beginning of the answer, or NULL
+ * with an error. */
 static hd_tensor *ids_of(conversation *c)
 {
     hd_tensor *ids = hd_chat_encode(c->chat, c->with.tokenizer, true); /* (count,) */
     if (!ids && (hd_error_code() == HD_VALUE || hd_error_code() == HD_FORMAT)) {
-        advise("--template FILE takes another template; a PROMPT without --chat needs none");
+        advise("Give another template with --template FILE, or a PROMPT without --chat");
     }
     return hd_unsqueeze(ids, 0);
 }
@@ -107,8 +109,9 @@ static bool is_end(const hd_generate_options *o, int64_t id)
     return false;
 }
 
-/* Adds the tokens after the first `before`, the model's answer, to the conversation. The last token
- * is an end token, unless the answer was stopped or is too long. */
+/* Adds the model's answer to the conversation: the tokens of all (1, n) after the first `before`.
+ * Prints a note if --length cut the answer, so that it has no end token. Returns false with an
+ * error on failure. */
 static bool keep(conversation *c, hd_tensor *all, int64_t before)
 {
     bool ended = is_end(&c->with.how, hd_get_int(all, 0, -1));
@@ -124,7 +127,8 @@ static bool keep(conversation *c, hd_tensor *all, int64_t before)
 static bool answer(conversation *c, const char *question)
 {
     HD_SCOPE;
-    /* encoded alone first, so that an error counts the bytes of the question */
+    /* Encodes the question alone first, so that a message about bytes counts those of the
+     * question. */
     bool ok = hd_tokenizer_encode(c->with.tokenizer, question, -1, HD_SPECIAL_ALLOW) &&
               hd_chat_add(c->chat, "user", question);
     hd_tensor *ids = ok ? ids_of(c) : NULL; /* (1, t) */
@@ -136,7 +140,8 @@ static bool answer(conversation *c, const char *question)
         putchar('\n');
     }
     if (!all && hd_error_code() == HD_VALUE) {
-        return advise("/new begins a new conversation, and --length N makes an answer shorter");
+        return advise(
+            "Begin a new conversation with /new, or make answers shorter with --length N");
     }
     return all && keep(c, all, hd_size(ids, 1));
 }
@@ -152,7 +157,7 @@ static bool talk(conversation *c)
             hd_chat_cut(c->chat, c->first);
             continue;
         }
-        if (*line == '\0') { /* an empty line asks nothing */
+        if (*line == '\0') { /* an empty line is no question */
             continue;
         }
         int64_t before = hd_chat_len(c->chat);
@@ -169,15 +174,15 @@ static bool talk(conversation *c)
     return ok && (!ferror(stdin) || hd_error_set(HD_IO, "stdin cannot be read"));
 }
 
-/* Makes the conversation with its system message, if there is one, and the tokens that end an
- * answer. */
+/* Makes the chat, adds the system message if there is one, and sets the tokens that end an answer.
+ * Returns false with an error on failure. */
 static bool begin(conversation *c, const arguments *a)
 {
     hd_chat_options o = hd_chat_defaults();
     o.template_file = a->template_file;
     c->chat = hd_chat_new(a->from, &o);
     if (!c->chat) {
-        return advise("--template FILE gives a template; a PROMPT without --chat needs none");
+        return advise("Give a template with --template FILE, or a PROMPT without --chat");
     }
     bool system = a->system && *a->system;
     c->first = system;

@@ -37,13 +37,15 @@ static const char help[] =
     "The exit status is 0 if FILE was written, 1 if it was not, and 2 if the arguments are wrong.\n"
     "Example: draw_graph gpt gpt.dot\n";
 
-/* Adds the class of module m to names, under the module's name. */
+/* Adds the class of module m to names, under the module's name. Returns false with an error on
+ * failure. */
 static bool add_class(hd_module *m, const char *name, void *names)
 {
     return name[0] == '\0' || hd_dict_set_string(names, name, m->type->name);
 }
 
-/* The names of the parameters, and the class of each module under its name. */
+/* Returns a dictionary of model's parameters and the class of each module, under their names. The
+ * caller frees it. Returns NULL with an error on failure. */
 static hd_dict *names_of(hd_module *model)
 {
     hd_dict *names = hd_module_named_parameters(model);
@@ -103,8 +105,8 @@ static bool read_depth(const char *text, int *depth)
     return end != text && *end == '\0' && n >= 0 && n <= 1000;
 }
 
-/* Reads the options from argv[*at] on, and moves *at to the first argument after them. Returns the
- * exit status. */
+/* Reads the options from argv[*at] on, and moves *at to the first argument after them. Returns 0,
+ * or the exit status if an option is wrong. */
 static int read_options(char **argv, int *at, hd_graph_options *o)
 {
     for (; argv[*at] && argv[*at][0] == '-'; ++*at) {

@@ -24,23 +24,23 @@ enum { BATCH = 4, RESPONSE = 40, MOST_EPOCHS = 1000, TEXT = 256, PATH = 4096 };
 typedef struct {
     bool classify;
     const char *folder, *save, *pictures; /* NULL: none */
-    double rank, epochs, lr, seed;        /* 0: no LoRA, and the defaults of epochs and lr */
+    double rank, epochs, lr, seed;        /* rank 0: no LoRA; epochs and lr 0: the default */
 } arguments;
 
 typedef struct part {
     const struct run *r;
-    int64_t first; /* the place of its first item in the table */
+    int64_t first; /* the index of its first item in the table */
 } part;
 
 typedef struct run {
     arguments a;
     hd_module *model;
     hd_tokenizer *tokenizer;
-    hd_generate_options how; /* greedy; eos_token_id[0] ends a text and fills up a short one */
+    hd_generate_options how; /* greedy; eos_token_id[0] ends a text and pads a short one */
     int64_t longest;         /* the number of tokens of the longest message */
     hd_collate_pad_options pad;
     part parts[2];
-    hd_loader *learnt, *unseen; /* the first three quarters of the table, and the last one */
+    hd_loader *learnt, *unseen; /* the first three quarters of the table, and its last quarter */
 } run;
 
 /* ---------------------------------------------------------------- the texts */
@@ -50,7 +50,7 @@ static hd_tensor *message_ids(const run *r, int64_t i) /* (n,) */
     return hd_tokenizer_encode_with(r->tokenizer, messages[i / 2][i % 2], -1, NULL);
 }
 
-/* A message, filled up to the longest one, and its class. */
+/* Returns message i, padded to the length of the longest one, and its class. */
 static hd_list *message_item(int64_t i, void *user)
 {
     const part *p = user;
@@ -61,7 +61,7 @@ static hd_list *message_item(int64_t i, void *user)
     return hd_list_of(hd_cat(0, ids, rest), hd_scalar_tensor(HD_INT64, i % 2));
 }
 
-/* The prompt of an instruction, and the response to it. */
+/* Writes the prompt of instruction i, and the response to it. */
 static void write_instruction(int64_t i, char prompt[TEXT], char response[TEXT])
 {
     const char *const *words = changes[i / 3][i % 3];
@@ -72,8 +72,8 @@ static void write_instruction(int64_t i, char prompt[TEXT], char response[TEXT])
     snprintf(response, TEXT, "%s becomes %s.", words[0], words[1]);
 }
 
-/* An instruction with its response, and the length of the prompt, which the model does not
- * learn. */
+/* Returns instruction i with its response, and the length of the prompt. The loss leaves the prompt
+ * out. */
 static hd_list *instruction_item(int64_t i, void *user)
 {
     const part *p = user;
@@ -96,7 +96,7 @@ static hd_loader *batches(run *r, part *p, int64_t first, int64_t n, bool shuffl
         o.collate_user = &r->pad;
     }
     hd_loader *l = hd_loader_new(d, &o);
-    hd_dataset_free(d); /* the loader keeps it */
+    hd_dataset_free(d); /* the loader still holds it */
     return l;
 }
 
@@ -129,8 +129,8 @@ static bool load_folder(run *r)
                                r->a.folder));
 }
 
-/* A GPT-2 of random weights whose tokens are characters. The character | ends a text. The weights
- * are larger than GPT-2's first weights, because most of them stay as they are. */
+/* Makes a GPT-2 of random weights, whose tokens are characters. The character | ends a text. The
+ * weights are larger than those with which GPT-2 begins, because most of them are not trained. */
 static bool make_small(run *r)
 {
     static const char characters[] = "\n !%,.0123456789:#?ABCDEFGHIJKLMNOPQRSTUVWXYZ|"
@@ -148,14 +148,14 @@ static bool make_small(run *r)
     return r->model;
 }
 
-/* Replaces the head, which has a logit for each token, by one for two classes. */
+/* Replaces the head, which gives a logit for each token, by one for two classes. */
 static bool replace_head(hd_module *model)
 {
     hd_tensor *head = hd_module_get_parameter(model, "lm_head.weight"); /* (vocab_size, width) */
     return hd_module_set(model, "lm_head", hd_linear_new(hd_size(head, 1), 2, true));
 }
 
-/* Without LoRA only the last block, the last norm and the head learn. */
+/* Freezes all parameters except those of the last block and the last norm. */
 static bool freeze_most(hd_module *model)
 {
     bool gpt2 = strcmp(model->type->name, "GPT2LMHeadModel") == 0;
@@ -174,7 +174,7 @@ static bool add_lora(hd_module *model, int64_t rank)
     return hd_lora_apply(model, &o);
 }
 
-/* Gives the model its head, and chooses the parameters that learn. */
+/* Gives the model its head, and chooses the parameters that are trained. */
 static bool prepare(hd_module *model, bool classify, int64_t rank)
 {
     bool ok = hd_module_train(model, true) && (!classify || replace_head(model)) &&
@@ -184,15 +184,15 @@ static bool prepare(hd_module *model, bool classify, int64_t rank)
 
 /* ---------------------------------------------------------------- learning */
 
-/* The logits of the tokens that count. Of a message that is only the last token, which has seen all
- * others. x (b, t): (b, 2); for instructions: (b t, vocab_size) */
+/* Returns the logits for x (b, t). To classify: those of the last token of each message, which has
+ * seen all others, (b, 2). For instructions: those of all tokens, (b * t, vocab_size). */
 static hd_tensor *logits_of(const run *r, hd_tensor *x)
 {
     hd_tensor *logits = hd_forward(r->model, x); /* (b, t, classes) */
     return r->a.classify ? hd_select(logits, 1, -1) : hd_flatten(logits, 0, 1);
 }
 
-/* One pass over all batches; the mean of their losses. */
+/* Trains on all batches once. Returns the mean of their losses. */
 static double epoch(const run *r, hd_optim *opt)
 {
     double sum = 0;
@@ -213,7 +213,7 @@ static double epoch(const run *r, hd_optim *opt)
     return sum / (double)hd_loader_len(r->learnt);
 }
 
-/* The share of right classes, or of right tokens in the responses. */
+/* Returns the share of right classes, or of right tokens in the responses. */
 static double accuracy(const run *r, hd_loader *l)
 {
     HD_NO_GRAD;
@@ -234,7 +234,7 @@ static double accuracy(const run *r, hd_loader *l)
     return right / all;
 }
 
-/* The loss of each epoch. */
+/* Trains the model. losses[i] gets the loss of epoch i. */
 static void train(const run *r, double *losses)
 {
     hd_adamw_options o = hd_adamw_defaults();
@@ -250,7 +250,7 @@ static void train(const run *r, double *losses)
 
 /* ---------------------------------------------------------------- judging */
 
-/* Prints what a token adds to a response, on one line. */
+/* Prints the text that a token adds to a response. A space replaces each newline. */
 static bool show(int64_t row, int64_t id, const char *text, int64_t n, void *user)
 {
     const run *r = user;
@@ -261,7 +261,7 @@ static bool show(int64_t row, int64_t id, const char *text, int64_t n, void *use
     return fflush(stdout) == 0;
 }
 
-/* Prints the model's responses to an instruction that it learns, and to one that it does not. */
+/* Prints responses to an instruction on which the model is trained, and to another one. */
 static void respond(run *r)
 {
     r->how.max_new_tokens = RESPONSE;
@@ -278,8 +278,8 @@ static void respond(run *r)
     }
 }
 
-/* Prints the shares of right answers and some responses. Returns the share that decides whether the
- * model has learnt. */
+/* Prints the shares of right answers and, for instructions, two responses. Returns the share that
+ * decides whether the model has learned. */
 static double judge(run *r, const char *when)
 {
     double learnt = accuracy(r, r->learnt), unseen = accuracy(r, r->unseen);
@@ -294,7 +294,7 @@ static void draw(const run *r, double *losses)
 #ifdef HEED_HAVE_VIZ
     char path[PATH];
     snprintf(path, sizeof path, "%s/finetune.svg", r->a.pictures);
-    losses[0] = NAN; /* there is no epoch 0 */
+    losses[0] = NAN; /* not drawn: epochs begin with 1 */
     hd_series s = {.name = "loss", .n = (int64_t)r->a.epochs + 1, .y = losses};
     hd_plot_options o = hd_plot_defaults();
     o.title = "finetune", o.x_label = "epochs", o.y_label = "loss";
@@ -304,12 +304,12 @@ static void draw(const run *r, double *losses)
     }
     hd_picture_free(p);
 #else
-    (void)r, (void)losses; /* pictures_folder has refused the option */
+    (void)r, (void)losses; /* never called: pictures_folder refuses the option */
 #endif
 }
 
-/* Saves the result. transformers has no class for a model with another head, so that becomes a
- * checkpoint, with the numbers by which a program fills up messages as in the training. */
+/* Saves the result. transformers has no class for a model with a head of two classes, so heed saves
+ * it as a checkpoint. The state has the length and the id to which a program pads messages. */
 static bool save(const run *r)
 {
     if (!r->a.classify && r->a.rank > 0) {
@@ -317,7 +317,7 @@ static bool save(const run *r)
     }
     if (!r->a.classify) {
         hd_save_pretrained_options o = hd_save_pretrained_defaults();
-        o.source = r->a.folder; /* its tokenizer goes with the model */
+        o.source = r->a.folder; /* the folder's tokenizer is saved with the model */
         return hd_save_pretrained(r->model, r->a.save, &o);
     }
     bool ok = r->a.rank == 0 || hd_lora_merge(r->model);
@@ -331,7 +331,8 @@ static bool save(const run *r)
 
 /* ---------------------------------------------------------------- the program */
 
-/* True if the folder can be made. It is called before the training, so that none is lost. */
+/* Returns false with an error if the folder cannot be made. It is called before the training, so
+ * that a wrong name costs no training. */
 static bool is_new(const char *path)
 {
     int n = directory_length(path);
@@ -351,7 +352,7 @@ static bool is_new(const char *path)
 static bool finetune(run *r)
 {
     HD_SCOPE;
-    static double losses[MOST_EPOCHS + 1]; /* from 1 on */
+    static double losses[MOST_EPOCHS + 1]; /* [i] is the loss of epoch i, from 1 on */
     const double least = r->a.classify ? 0.8 : 0.9;
     if ((r->a.save && !is_new(r->a.save)) || !(r->a.folder ? load_folder(r) : make_small(r)) ||
         !prepare(r->model, r->a.classify, (int64_t)r->a.rank)) {
@@ -371,8 +372,10 @@ static bool finetune(run *r)
         printf("%s\n", r->a.save);
     }
     return share >= least ||
-           hd_error_set(HD_USER, "it has not learnt: %.0f%% of the %s are right, expected %.0f%%",
-                        100 * share, r->a.classify ? "unseen messages" : "tokens", 100 * least);
+           hd_error_set(
+               HD_USER,
+               "the model has not learned: %.0f%% of the %s are right: expected at least %.0f%%",
+               100 * share, r->a.classify ? "unseen messages" : "tokens", 100 * least);
 }
 
 static const char help[] =
@@ -405,7 +408,7 @@ static const char help[] =
     "right, or 90% of the tokens of the responses that it learns. It is 1 if not or if something\n"
     "failed, and 2 if the arguments are wrong.\n";
 
-/* Reads the value of the option `name`. If it cannot, it prints a message and returns false. */
+/* Reads the option `name`. If its name or value is wrong, prints a message and returns false. */
 static bool read_option(arguments *a, const char *program, const char *name, const char *value)
 {
     const struct {
@@ -486,7 +489,7 @@ int main(int argc, char **argv)
     }
     hd_manual_seed((int64_t)r.a.seed);
     bool ok = finetune(&r) && hd_error_code() == HD_OK;
-    ok = stdout_written(argv[0]) && ok; /* before the message of an error */
+    ok = stdout_written(argv[0]) && ok; /* the output comes before an error's message */
     if (hd_error_code() != HD_OK) {
         fprintf(stderr, "%s: %s\n", argv[0], hd_error_message());
     }

@@ -1,11 +1,11 @@
-/* finetune_texts.h - the small tables of texts that finetune learns. The model does not learn the
- * last quarter of each table, which shows how it does with new texts. */
+/* finetune_texts.h - the small tables of texts on which finetune trains. The model is not trained
+ * on the last quarter of each table, which shows how well it does with new texts. */
 #ifndef HEED_EXAMPLES_FINETUNE_TEXTS_H
 #define HEED_EXAMPLES_FINETUNE_TEXTS_H
 
 enum { MESSAGES = 60, INSTRUCTIONS = 24 };
 
-/* An ordinary message (class 0) and an offer (class 1), in turn. */
+/* Each row is an ordinary message (class 0) and an offer (class 1). */
 static const char *const messages[MESSAGES / 2][2] = {
     {"The train is late, I will be home at seven.", "WIN a new phone! Text PRIZE to 80123 now!"},
     {"Can you bring the blue folder tomorrow?", "Free entry! Claim your 500 dollar voucher!"},
@@ -39,7 +39,8 @@ static const char *const messages[MESSAGES / 2][2] = {
     {"My answer is yes, but let me ask my wife.", "Big offer! 50% off phones, order 1 today!"},
 };
 
-/* The instruction to change the first word of a pair into the second one, in three ways. */
+/* An instruction asks for the opposite, the plural or the past tense of the first word of a pair.
+ * The second word is the answer. */
 static const char *const ways[3] = {"opposite", "plural", "past tense"};
 static const char *const changes[INSTRUCTIONS / 3][3][2] = {
     {{"hot", "cold"}, {"tree", "trees"}, {"walk", "walked"}},

@@ -1,4 +1,5 @@
-/* generate.c - the book's generate(), with top-p and a cache of keys and values. */
+/* generate.c - the function generate() of Raschka's book (gpt.h), with top-p and a cache of keys
+ * and values. */
 #include "generate.h"
 
 #include <errno.h>
@@ -22,8 +23,8 @@ int64_t sample_token(hd_tensor *logits, const sampling *s) /* (vocab_size,) */
     hd_tensor *ids;                                                       /* (k,) */
     hd_tensor *top = hd_topk(logits, k, 0, true, &ids);                   /* (k,), largest first */
     hd_tensor *probs = hd_softmax(hd_div_scalar(top, s->temperature), 0); /* (k,) */
-    /* A token stays if the probabilities of the tokens before it sum to less than top_p. For the
-     * first token that sum is 0; it always stays, also if top_p is 0 as a float. */
+    /* A token stays if the probabilities of the tokens before it sum to less than top_p. The first
+     * token, whose sum is 0, always stays. fmax ensures this if top_p is 0 as a float. */
     hd_tensor *before = hd_sub(hd_cumsum(probs, 0), probs); /* (k,) */
     if (s->top_p < 1) {
         probs = hd_masked_fill(probs, hd_ge_scalar(before, fmax(s->top_p, FLT_MIN)), 0);
@@ -32,8 +33,8 @@ int64_t sample_token(hd_tensor *logits, const sampling *s) /* (vocab_size,) */
     return hd_error_code() == HD_OK ? hd_get_int(ids, hd_item_int(drawn)) : -1;
 }
 
-/* The logits (vocab_size,) of the token that follows window (num_tokens,). The first tokens of
- * window are already in c. */
+/* Returns the logits (vocab_size,) of the token that follows window (num_tokens,), or NULL with an
+ * error. With the cache, c already has the first tokens of window, and gets the others. */
 static hd_tensor *next_logits(hd_module *gpt, hd_tensor *window, const gpt_cache *c, bool cache)
 {
     hd_tensor *logits; /* (1, num_tokens, vocab_size) */
@@ -48,15 +49,17 @@ static hd_tensor *next_logits(hd_module *gpt, hd_tensor *window, const gpt_cache
 
 /* ---------------------------------------------------------------- writing */
 
-/* The bytes of a token may end inside a character. Then the writer keeps the beginning of this
- * character until the next tokens complete it, so that it never writes a part of one. */
+/* Writes the bytes of tokens to a file. A token may end inside a character. Then the writer keeps
+ * the first bytes of this character until the next tokens complete it, so that it never writes a
+ * part of a character. */
 typedef struct {
     FILE *f;
-    unsigned char kept[4]; /* at most 3 bytes between two tokens */
+    unsigned char kept[4]; /* the first n bytes of a character; n is at most 3 between two tokens */
     int n;
 } text_writer;
 
-/* The length of the UTF-8 character that begins with these n bytes; 0: no character begins so. */
+/* Returns the length of the UTF-8 character that begins with the n bytes at s, or 0 if no character
+ * begins with them. */
 static int character_length(const unsigned char *s, int n)
 {
     int length = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
@@ -80,7 +83,8 @@ static bool write_kept(text_writer *w)
     return fwrite(w->kept, 1, n, w->f) == n;
 }
 
-/* Adds a byte. Writes the kept bytes if they are a whole character, or can never become one. */
+/* Adds a byte to the kept ones. If they are then a whole character, or can never become one, writes
+ * them. Returns false if they cannot be written. */
 static bool write_byte(text_writer *w, unsigned char byte)
 {
     bool ok = true;
@@ -93,7 +97,8 @@ static bool write_byte(text_writer *w, unsigned char byte)
     return (character_length(w->kept, w->n) > w->n || write_kept(w)) && ok;
 }
 
-/* Flushes the file. Sets the error if that fails, or if ok is false. */
+/* Flushes the file. Returns false with an error if that fails, or if ok is false because a write
+ * before it failed. */
 static bool flush_text(const text_writer *w, bool ok)
 {
     return (ok && fflush(w->f) == 0) ||
@@ -113,7 +118,8 @@ static bool write_token(text_writer *w, const hd_tokenizer *tokenizer, hd_tensor
 
 /* ---------------------------------------------------------------- the loop */
 
-/* The window (num_tokens,), or its second half if it has grown longer than the context. */
+/* Returns the window (num_tokens,), or its second half if it is longer than the context. In the
+ * second case also empties the cache. */
 static hd_tensor *forget(hd_tensor *window, const gpt_config *cfg, const gpt_cache *c)
 {
     if (hd_size(window, 0) <= cfg->context_length) {
@@ -136,7 +142,7 @@ bool generate(hd_module *gpt, const gpt_config *cfg, const hd_tokenizer *tokeniz
     }
     hd_tensor *window = hd_retain(forget(ids, cfg, &c)); /* (num_tokens,) */
     bool ok = window;
-    double start = seconds_now(), first = start; /* when the prompt and the first token began */
+    double start = seconds_now(), first = start; /* the times when the prompt and the text began */
     for (int64_t i = 0; ok && i < n; i++) {
         HD_SCOPE;
         hd_tensor *logits = next_logits(gpt, window, &c, s->cache); /* (vocab_size,) */

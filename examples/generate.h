@@ -4,7 +4,8 @@
 
 #include "gpt.h"
 
-/* The softmax of a colder draw could overflow: the draw is then the likeliest token. */
+/* Below this temperature the softmax could overflow, so the likeliest token is taken without a
+ * draw. */
 #define COLDEST 1e-5
 
 typedef struct {
@@ -17,29 +18,32 @@ typedef struct {
                          * without the cache by rounding */
 } sampling;
 
-/* Draws one token from logits (vocab_size,) with the thread's generator; -1 on error. */
+/* Draws one token from logits (vocab_size,) with the thread's generator. Returns its id, or -1 on
+ * error. */
 int64_t sample_token(hd_tensor *logits, const sampling *s);
 
-/* The speed of generate. The time of the prompt ends with the logits of the first new token. From
- * then on it is the time of the text. */
+/* The speed of generate. prompt_seconds is the time until the logits of the first new token are
+ * known, and seconds is the time after it. */
 typedef struct {
     int64_t prompt_tokens, tokens;
     double prompt_seconds, seconds;
 } writing_speed;
 
-/* Writes n tokens that continue ids (num_tokens,) to f, each as soon as it is known. The model sees
- * at most context_length tokens. If there are more, generate drops the first half and continues
- * with the second. gpt is in evaluation mode afterwards.
+/* Continues ids (num_tokens,) by n tokens, and writes each of them to f as soon as it is known. The
+ * model sees at most context_length tokens. If there are more, generate drops the first half and
+ * continues with the second. gpt is in evaluation mode afterwards. Returns false with an error on
+ * failure.
  *
- * A token may end inside a UTF-8 character. The bytes of this character are written together, when
- * it is whole. Bytes that are not UTF-8 are written as they are, and so is a character that is not
- * whole at the end of the text. *speed is set on success, unless speed is NULL. */
+ * A token may end inside a UTF-8 character. generate writes the bytes of a character together, when
+ * all of them are known. It writes bytes that are not UTF-8 as they are. If the text ends inside a
+ * character, it writes the first bytes of this character. *speed is set on success, unless speed is
+ * NULL. */
 bool generate(hd_module *gpt, const gpt_config *cfg, const hd_tokenizer *tokenizer, hd_tensor *ids,
               int64_t n, const sampling *s, FILE *f, writing_speed *speed);
 
 /* Writes a line such as "prompt of 128 tokens: 0.16 s; 201 tokens in 1.25 s, 160 tokens/s" to out,
  * without a newline, and returns out. The first token comes with the prompt, so the rate counts the
- * other tokens, and a line of fewer than two tokens has no rate. */
+ * other tokens. If there are fewer than two tokens, the line has no rate. */
 enum { SPEED_LINE = 256 };
 const char *speed_line(const writing_speed *speed, char out[SPEED_LINE]);
 

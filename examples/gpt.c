@@ -1,8 +1,8 @@
 /* gpt.c - the book's LayerNorm, TransformerBlock and GPTModel.
  *
- * Each has a constructor, which is the book's __init__ and draws weights in the order of its lines,
- * and a forward. Three things differ from the book: LayerNorm computes with hd_layer_norm_n, the
- * block is the library's, and the embeddings are a function of their own, because
+ * Each class has a forward, and a constructor, which is the book's __init__ and draws weights in
+ * the order of its lines. Three things differ from the book. LayerNorm computes with
+ * hd_layer_norm_n. The block is heed's. The embeddings have a function of their own, because
  * gpt_forward_cached needs them too. Shapes: b sequences in the batch, num_tokens tokens in each,
  * emb_dim numbers for a token. */
 #include "gpt.h"
@@ -11,7 +11,8 @@
 
 /* ---------------------------------------------------------------- LayerNorm */
 
-/* class LayerNorm(nn.Module): scale * (x - mean) / sqrt(var + eps) + shift, with the biased var */
+/* class LayerNorm(nn.Module): y = scale * (x - mean) / sqrt(var + eps) + shift, where var is the
+ * biased variance */
 static hd_tensor *layer_norm_forward(hd_module *self, hd_tensor *x) /* (b, num_tokens, emb_dim) */
 {
     layer_norm *m = (layer_norm *)self;
@@ -38,7 +39,7 @@ hd_module *layer_norm_new(int64_t emb_dim)
 
 /* ---------------------------------------------------------------- TransformerBlock */
 
-/* The library's block, with the book's LayerNorm in it; both have the names of the book. */
+/* Makes heed's block with the book's LayerNorm in it. All names are those of the book. */
 hd_module *transformer_block_new(const gpt_config *cfg)
 {
     hd_module *att = hd_multi_head_attention_new(cfg->emb_dim, cfg->emb_dim, cfg->context_length,
@@ -51,8 +52,8 @@ hd_module *transformer_block_new(const gpt_config *cfg)
 
 /* ---------------------------------------------------------------- GPTModel */
 
-/* drop_emb(tok_emb(in_idx) + pos_emb(arange(seen, seen + num_tokens))): (b, num_tokens) to
- * (b, num_tokens, emb_dim) */
+/* Returns drop_emb(tok_emb(in_idx) + pos_emb(arange(seen, seen + num_tokens))), (b, num_tokens,
+ * emb_dim), for in_idx (b, num_tokens). seen is the number of tokens before in_idx. */
 static hd_tensor *embed(const gpt_model *m, hd_tensor *in_idx, int64_t seen)
 {
     hd_tensor *tok_embeds = hd_forward(m->tok_emb, in_idx); /* (b, num_tokens, emb_dim) */
@@ -143,7 +144,7 @@ bool gpt_config_load(gpt_config *cfg, const hd_dict *d, const char *prefix)
               hd_dict_get_double(d, names[5], &cfg->drop_rate) &&
               hd_dict_get_int(d, names[6], &qkv_bias);
     cfg->qkv_bias = qkv_bias != 0;
-    /* A file may ask for very many layers: even an empty one takes memory. */
+    /* A file may ask for very many layers, and even a layer without elements takes memory. */
     if (ok && (cfg->n_layers < 1 || cfg->n_layers > GPT_MOST_LAYERS)) {
         return hd_error_set(HD_VALUE, "gpt_config_load: '%s' is %lld: expected 1 to %d", names[4],
                             (long long)cfg->n_layers, GPT_MOST_LAYERS);

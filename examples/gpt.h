@@ -1,7 +1,7 @@
 /* gpt.h - the GPT of Raschka, "Build a Large Language Model (From Scratch)", chapter 4.
  *
- * LayerNorm and GPTModel are modules of a user's program, with the fields of the book's classes.
- * Attention, feed-forward and block are the library's. Names, initial weights and draws are those
+ * LayerNorm and GPTModel are modules of this program, with the fields of the book's classes.
+ * Attention, feed-forward and block are heed's. Names, initial weights and random draws are those
  * of the book's classes in PyTorch. So a seed gives the same weights, and a state_dict can go from
  * PyTorch to heed and back. */
 #ifndef HEED_EXAMPLES_GPT_H
@@ -32,12 +32,12 @@ typedef struct {
 
 hd_module *layer_norm_new(int64_t emb_dim);
 hd_module *transformer_block_new(const gpt_config *cfg);
-/* Its forward takes in_idx (b, num_tokens) int64, num_tokens <= context_length, and returns logits
- * (b, num_tokens, vocab_size). */
+/* Returns a new GPTModel, or NULL with an error. Its forward takes in_idx (b, num_tokens) int64,
+ * where num_tokens is at most context_length, and returns logits (b, num_tokens, vocab_size). */
 hd_module *gpt_model_new(const gpt_config *cfg);
 
-/* These write cfg to a dictionary as the numbers prefix.vocab_size, prefix.context_length ..., and
- * read it from there. */
+/* These write cfg to a dictionary, as the numbers prefix.vocab_size, prefix.context_length and so
+ * on, and read it from there. They return false with an error on failure. */
 bool gpt_config_save(const gpt_config *cfg, hd_dict *d, const char *prefix);
 bool gpt_config_load(gpt_config *cfg, const hd_dict *d, const char *prefix);
 
@@ -49,12 +49,12 @@ typedef struct {
 
 bool gpt_cache_new(gpt_cache *c, hd_module *gpt, int64_t batch); /* after a failure c is empty */
 void gpt_cache_free(gpt_cache *c);
-int64_t gpt_cache_len(const gpt_cache *c);                /* tokens seen; -1 on error */
+int64_t gpt_cache_len(const gpt_cache *c); /* the number of tokens in c; -1 on error */
 bool gpt_cache_truncate(const gpt_cache *c, int64_t len); /* keeps the first len tokens */
 
-/* The logits of the tokens in_idx (b, num_tokens), which follow the tokens in c, without a
- * gradient. They differ by rounding from the logits of hd_forward for the whole sequence. The call
- * adds the tokens to c. */
+/* Returns the logits (b, num_tokens, vocab_size) of the tokens in_idx (b, num_tokens), which follow
+ * the tokens in c, and adds in_idx to c. Returns NULL with an error on failure. Records nothing for
+ * backward. The logits differ by rounding from those of hd_forward for the whole sequence. */
 hd_tensor *gpt_forward_cached(hd_module *gpt, hd_tensor *in_idx, const gpt_cache *c);
 
 #endif

@@ -1,8 +1,8 @@
 /* hello_shiny_sun.c - self-attention by hand: the context vector of "shiny" in "Hello shiny sun!".
  *
- * Three source texts compute this example by hand: scores, weights, context vector. They print
- * [0.3992, 0.3858, 0.8610], but the right result is [0.3990, 0.3854, 0.8610]. The last step of this
- * program repeats their products with their rounded weights, and finds the wrong ones. */
+ * Three source texts compute this example by hand: scores, weights, context vector. Their result is
+ * [0.3992, 0.3858, 0.8610], but the right one is [0.3990, 0.3854, 0.8610]. The last step of this
+ * program computes their products again, with their rounded weights, and finds the wrong ones. */
 #include "heed/heed.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static const double text_products[3][3] = {
     {0.1057, 0.1972, 0.3390},
 };
 
-static hd_tensor *scores_of(hd_tensor *inputs, hd_tensor *query) /* (3, 3), (3,) to (3,) */
+static hd_tensor *scores_of(hd_tensor *inputs, hd_tensor *query) /* (3, 3), (3,) -> (3,) */
 {
     printf("Step 1: the score of each word is its dot product with \"shiny\"\n");
     hd_tensor *scores = hd_matmul(inputs, query); /* (3,) */
@@ -37,7 +37,7 @@ static hd_tensor *scores_of(hd_tensor *inputs, hd_tensor *query) /* (3, 3), (3,)
     return scores;
 }
 
-static hd_tensor *weights_of(hd_tensor *scores) /* (3,) to (3,) */
+static hd_tensor *weights_of(hd_tensor *scores) /* (3,) -> (3,) */
 {
     printf("\nStep 2: softmax turns scores into weights that sum to 1\n");
     hd_tensor *exps = hd_exp(scores);                /* (3,) */
@@ -50,7 +50,7 @@ static hd_tensor *weights_of(hd_tensor *scores) /* (3,) to (3,) */
     return weights;
 }
 
-static hd_tensor *context_of(hd_tensor *weights, hd_tensor *inputs) /* (3,), (3, 3) to (3,) */
+static hd_tensor *context_of(hd_tensor *weights, hd_tensor *inputs) /* (3,), (3, 3) -> (3,) */
 {
     printf("\nStep 3: the context vector is the sum of the weighted words\n");
     hd_tensor *weighted = hd_mul(hd_unsqueeze(weights, 1), inputs); /* (3, 3) */
@@ -64,7 +64,7 @@ static hd_tensor *context_of(hd_tensor *weights, hd_tensor *inputs) /* (3,), (3,
     return context;
 }
 
-/* Compares every product of the texts with the product of their rounded weight. A correct one
+/* Compares every product in the texts with the product of the rounded weight. A correct product
  * differs by at most half a unit of its fourth digit. Returns the number of wrong products. */
 static int find_mistakes(hd_tensor *inputs)
 {

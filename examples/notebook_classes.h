@@ -1,8 +1,8 @@
 /* notebook_classes.h - the classes of the notebooks' cells, written as modules of a user's program.
  *
- * The library has these classes, too (hd_causal_attention_new and so on). Here they show how to
- * make a module with the public functions only; they give the same bits. Every constructor takes
- * the arguments of its class in the same order, and draws its weights in the order of the class's
+ * heed has these classes, too (hd_causal_attention_new and so on). These show how a program makes a
+ * module with the public functions only, and they give the same bits. Every constructor takes the
+ * arguments of its class in the same order, and draws its weights in the order of the class's
  * lines. If a call in it fails, it returns NULL with the error set. */
 #ifndef HEED_EXAMPLES_NOTEBOOK_CLASSES_H
 #define HEED_EXAMPLES_NOTEBOOK_CLASSES_H

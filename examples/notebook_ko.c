@@ -1,14 +1,30 @@
 /* notebook_ko.c - the Korean notebook "Coding attention mechanisms", one function for each cell.
  *
  * The cells have the order and the names of the notebook. Where a line of C reads differently, a
- * comment above it or at its end shows the Python; other comments explain. The table below gives
- * each cell as its title the line of Python that says best what the cell does. The classes of In
- * [20], [21] and [None] are in notebook_classes.c. The notebook has no cells 30 to 36. To step
+ * comment above it or at its end shows the Python; other comments explain. The table at the end
+ * gives each cell a title, which is the line of Python that best describes the cell. The classes of
+ * In [20], [21] and [None] are in notebook_classes.c. The notebook has no cells 30 to 36. To step
  * through a cell: gdb --args build/examples/notebook_ko --cell 8, then break cell_8. */
 #include "cells.h"
 #include "notebook_classes.h"
 
 #include <math.h>
+
+/* The numbers that the program's options change. */
+static notebook_numbers numbers = {
+    .seed = 123,
+    .d_out = 2,
+    .dropout = 0.5,
+    .embeddings =
+        {
+            {0.43f, 0.15f, 0.89f}, /* Your     (x^1) */
+            {0.55f, 0.87f, 0.66f}, /* journey  (x^2) */
+            {0.57f, 0.85f, 0.64f}, /* starts   (x^3) */
+            {0.22f, 0.58f, 0.33f}, /* with     (x^4) */
+            {0.77f, 0.25f, 0.10f}, /* one      (x^5) */
+            {0.05f, 0.80f, 0.55f}, /* step     (x^6) */
+        },
+};
 
 /* The notebook's global variables. */
 static hd_tensor *inputs;               /* (6, 3) */
@@ -46,18 +62,11 @@ static void cell_1(void)
 /* inputs = torch.tensor([[0.43, 0.15, 0.89], ...]) */
 static void cell_2(void)
 {
-    static const float embeddings[6][3] = {
-        {0.43f, 0.15f, 0.89f}, /* Your     (x^1) */
-        {0.55f, 0.87f, 0.66f}, /* journey  (x^2) */
-        {0.57f, 0.85f, 0.64f}, /* starts   (x^3) */
-        {0.22f, 0.58f, 0.33f}, /* with     (x^4) */
-        {0.77f, 0.25f, 0.10f}, /* one      (x^5) */
-        {0.05f, 0.80f, 0.55f}, /* step     (x^6) */
-    };
-    inputs = hd_tensor_of(embeddings, 6, 3);
+    inputs = hd_tensor_of(numbers.embeddings, 6, 3);
 }
 
-/* The score of every token for the second token as the query: one dot product after the other. */
+/* Computes the score of every token, with the second token as the query: one dot product after the
+ * other. */
 static void cell_3(void)
 {
     query = hd_getitem(inputs, 1);
@@ -121,7 +130,7 @@ static void cell_7(void)
     show(context_vec_2);
 }
 
-/* Step 1, for all tokens at once: the scores. */
+/* Step 1 for all tokens at once: compute the scores. */
 static void cell_8(void)
 {
     /* attn_scores = inputs @ inputs.T */
@@ -137,7 +146,7 @@ static void cell_9(void)
     show(attn_weights);
 }
 
-/* Step 3: (6, 6) weights times (6, 3) tokens. */
+/* Step 3: multiply the weights (6, 6) by the tokens (6, 3). */
 static void cell_10(void)
 {
     /* all_context_vecs = attn_weights @ inputs */
@@ -145,7 +154,7 @@ static void cell_10(void)
     show(all_context_vecs);
 }
 
-/* The second row of all_context_vecs is this vector. */
+/* Prints the context vector of cell 7, which is also the second row of all_context_vecs. */
 static void cell_11(void)
 {
     print("Previous 2nd context vector: %s", hd_repr(context_vec_2));
@@ -155,12 +164,12 @@ static void cell_12(void)
 {
     x_2 = hd_getitem(inputs, 1);
     d_in = hd_size(inputs, 1);
-    d_out = 2;
+    d_out = numbers.d_out; /* d_out = 2 */
 }
 
 static void cell_13(void)
 {
-    hd_manual_seed(123);
+    hd_manual_seed(numbers.seed); /* torch.manual_seed(123) */
 
     /* W_query = torch.nn.Parameter(torch.rand(d_in, d_out), requires_grad=False) */
     W_query = hd_parameter(hd_rand(HD_FLOAT32, d_in, d_out), false);
@@ -177,7 +186,7 @@ static void cell_14(void)
     show(query_2);
 }
 
-/* Every token goes from 3 dimensions to 2. */
+/* The keys and values of a token have 2 dimensions, and the token has 3. */
 static void cell_15(void)
 {
     keys = hd_matmul(inputs, W_key);     /* inputs @ W_key */
@@ -217,7 +226,7 @@ static void cell_19(void)
 /* class SelfAttention_v1(nn.Module): notebook_classes.c */
 static void cell_20(void)
 {
-    hd_manual_seed(123);
+    hd_manual_seed(numbers.seed); /* torch.manual_seed(123) */
     sa_v1 = self_attention_v1_new(d_in, d_out);
     show(hd_forward(sa_v1, inputs));
 }
@@ -230,7 +239,7 @@ static void cell_21(void)
     show(hd_forward(sa_v2, inputs));
 }
 
-/* The cells from here on mask the attention weights of sa_v2. */
+/* From here on, the cells mask the attention weights of sa_v2. */
 static void cell_22(void)
 {
     const self_attention_v2 *sa = (self_attention_v2 *)sa_v2;
@@ -284,8 +293,8 @@ static void cell_27(void)
 
 static void cell_28(void)
 {
-    hd_manual_seed(123);
-    dropout = hd_dropout_new(0.5, false); /* torch.nn.Dropout(0.5) */
+    hd_manual_seed(numbers.seed);                     /* torch.manual_seed(123) */
+    dropout = hd_dropout_new(numbers.dropout, false); /* torch.nn.Dropout(0.5) */
     example = hd_ones(HD_FLOAT32, 6, 6);
 
     show(hd_forward(dropout, example));
@@ -293,7 +302,7 @@ static void cell_28(void)
 
 static void cell_29(void)
 {
-    hd_manual_seed(123);
+    hd_manual_seed(numbers.seed); /* torch.manual_seed(123) */
     show(hd_forward(dropout, attn_weights));
 }
 
@@ -307,7 +316,7 @@ static void cell_37(void)
 /* class CausalAttention(nn.Module): notebook_classes.c */
 static void cell_38(void)
 {
-    hd_manual_seed(123);
+    hd_manual_seed(numbers.seed); /* torch.manual_seed(123) */
 
     context_length = hd_size(batch, 1);
     ca = causal_attention_new(d_in, d_out, context_length, 0.0, false);
@@ -362,5 +371,5 @@ static const cell cells[] = {
 int main(int argc, char **argv)
 {
     hd_on_warning(hd_warning_print, NULL);
-    return run_notebook(argc, argv, cells, sizeof cells / sizeof *cells, free_modules);
+    return run_notebook(argc, argv, cells, sizeof cells / sizeof *cells, &numbers, free_modules);
 }

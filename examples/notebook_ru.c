@@ -9,6 +9,22 @@
 
 #include <math.h>
 
+/* The numbers that the program's options change. */
+static notebook_numbers numbers = {
+    .seed = 123,
+    .d_out = 3,
+    .dropout = 0.5,
+    .embeddings =
+        {
+            {0.43f, 0.15f, 0.89f}, /* Your     (x^1) */
+            {0.55f, 0.87f, 0.66f}, /* journey  (x^2) */
+            {0.57f, 0.85f, 0.64f}, /* starts   (x^3) */
+            {0.22f, 0.58f, 0.33f}, /* with     (x^4) */
+            {0.77f, 0.25f, 0.10f}, /* one      (x^5) */
+            {0.05f, 0.80f, 0.55f}, /* step     (x^6) */
+        },
+};
+
 /* The notebook's global variables. */
 static hd_tensor *inputs;           /* (6, 3) */
 static hd_tensor *query;            /* (3,) */
@@ -31,18 +47,10 @@ static hd_tensor *softmax_naive(hd_tensor *x)
     return hd_div(hd_exp(x), hd_sum_dim(hd_exp(x), 0, false));
 }
 
-/* The attention of one position: scores, weights, and the context vector. */
+/* Computes the attention of one position: scores, weights, and the context vector. */
 static void cell_1(void)
 {
-    static const float embeddings[6][3] = {
-        {0.43f, 0.15f, 0.89f}, /* Your     (x^1) */
-        {0.55f, 0.87f, 0.66f}, /* journey  (x^2) */
-        {0.57f, 0.85f, 0.64f}, /* starts   (x^3) */
-        {0.22f, 0.58f, 0.33f}, /* with     (x^4) */
-        {0.77f, 0.25f, 0.10f}, /* one      (x^5) */
-        {0.05f, 0.80f, 0.55f}, /* step     (x^6) */
-    };
-    inputs = hd_tensor_of(embeddings, 6, 3);
+    inputs = hd_tensor_of(numbers.embeddings, 6, 3);
 
     query = hd_getitem(inputs, 1);
     attn_score = hd_empty(HD_FLOAT32, hd_size(inputs, 0));
@@ -75,7 +83,7 @@ static hd_list *row_sums_of(hd_tensor *x) /* (n, m) */
     return sums;
 }
 
-/* The same for all positions: first with loops, then with matrix products. */
+/* Computes the attention of all positions, first with loops, then with matrix products. */
 static void cell_2(void)
 {
     attn_scores = hd_empty(HD_FLOAT32, 6, 6);
@@ -101,13 +109,13 @@ static void cell_2(void)
           hd_repr(all_context_vecs));
 }
 
-/* Trainable W_query, W_key, W_value. */
+/* Computes attention with W_query, W_key and W_value, which can be trained. */
 static void cell_3(void)
 {
     d_in = hd_size(inputs, 1);
-    d_out = 3;
+    d_out = numbers.d_out; /* d_out = 3 */
 
-    hd_manual_seed(123);
+    hd_manual_seed(numbers.seed); /* torch.manual_seed(123) */
     /* W_query = torch.nn.Parameter(torch.rand(d_in, d_out), requires_grad=True) */
     W_query = hd_parameter(hd_rand(HD_FLOAT32, d_in, d_out), true);
     W_key = hd_parameter(hd_rand(HD_FLOAT32, d_in, d_out), true);
@@ -137,8 +145,8 @@ static void cell_4(void)
 {
 }
 
-/* Masks the weights, and normalises their rows again. The cell does not seed the generator
- * again. */
+/* Masks the weights, and normalises their rows again. The notebook does not seed the generator
+ * again here. */
 static void cell_5(void)
 {
     sa = self_attention_v1_new(d_in, d_out);
@@ -171,8 +179,8 @@ static void cell_5(void)
 
 static void cell_6(void)
 {
-    hd_manual_seed(123);
-    dropout = hd_dropout_new(0.5, false); /* torch.nn.Dropout(0.5) */
+    hd_manual_seed(numbers.seed);                     /* torch.manual_seed(123) */
+    dropout = hd_dropout_new(numbers.dropout, false); /* torch.nn.Dropout(0.5) */
     print("%s", hd_repr(hd_forward(dropout, attn_weights)));
 }
 
@@ -212,5 +220,5 @@ static const cell cells[] = {
 int main(int argc, char **argv)
 {
     hd_on_warning(hd_warning_print, NULL);
-    return run_notebook(argc, argv, cells, sizeof cells / sizeof *cells, free_modules);
+    return run_notebook(argc, argv, cells, sizeof cells / sizeof *cells, &numbers, free_modules);
 }

@@ -13,7 +13,7 @@
 enum { LINE = 256, PATH = 4096 };
 enum { STEP = 0, LOSS = 3, VAL_LOSS = 4, FIELDS = 5 }; /* the columns */
 
-static const char heading[] = "step,epoch,lr,loss,val_loss"; /* a row may have no val_loss */
+static const char heading[] = "step,epoch,lr,loss,val_loss"; /* val_loss may be empty */
 
 typedef struct {
     int64_t n, room;
@@ -45,8 +45,8 @@ static bool add_row(curve *c, double step, double loss, double val_loss)
     return true;
 }
 
-/* Reads the FIELDS numbers of a row, which commas separate. The last one may be missing; then it is
- * NaN. */
+/* Reads the FIELDS numbers of a row, which commas separate. The last number may be missing, and
+ * becomes NaN. False if the row is wrong. */
 static bool read_row(const char *line, double row[FIELDS])
 {
     const char *at = line;
@@ -64,8 +64,8 @@ static bool read_row(const char *line, double row[FIELDS])
 }
 
 /* Reads the next line without its newline. Returns 1, or 0 at the end of the file, or -1 for a line
- * that has a NUL byte or is too long. It leaves out a last line without a newline, because the run
- * may be about to write the rest. */
+ * that has a NUL byte or is too long. A last line without a newline counts as the end, because the
+ * run may be about to write its rest. */
 static int read_line(FILE *f, char line[LINE])
 {
     int c, n = 0, status = 1;
@@ -110,7 +110,8 @@ static bool read_log(curve *c, const char *dir)
     return ok && (c->n > 0 || hd_error_set(HD_FORMAT, "%s has no steps yet", path));
 }
 
-/* The steps that have a validation loss, and these losses. */
+/* Copies the steps that have a validation loss to step, and these losses to loss. Returns both as a
+ * curve. */
 static curve measured(const curve *c, double *step, double *loss)
 {
     curve v = {.step = step, .loss = loss};
@@ -136,7 +137,7 @@ static bool save(const hd_picture *p, const char *dir)
     return ok;
 }
 
-/* The last name of a path: "gpt-1" of "runs/gpt-1/". */
+/* Writes the last name of a path to out, such as "gpt-1" for "runs/gpt-1/", and returns it. */
 static const char *last_name(const char *dir, char out[PATH])
 {
     snprintf(out, PATH, "%.*s", directory_length(dir), dir);

@@ -11,7 +11,7 @@ volatile sig_atomic_t pretrained_stop;
 
 /* ---------------------------------------------------------------- the folder */
 
-/* Sets the options. An argument replaces the value from generation_config.json. */
+/* Sets the options from the arguments, which replace the values from generation_config.json. */
 static void set_options(hd_generate_options *o, const arguments *a)
 {
     if (!isnan(a->length)) {
@@ -25,7 +25,7 @@ static void set_options(hd_generate_options *o, const arguments *a)
     o->temperature = or_else(a->temperature, o->temperature);
     o->top_k = (int64_t)or_else(a->top_k, (double)o->top_k);
     o->top_p = or_else(a->top_p, o->top_p);
-    if (a->temperature < COLDEST) { /* not if it is NAN */
+    if (a->temperature < COLDEST) { /* false for NAN */
         o->do_sample = false;
         o->temperature = 1;
     }

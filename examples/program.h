@@ -11,26 +11,28 @@
  * first. */
 void open_standard_files(void);
 
-/* Flushes stdout. If a part could not be written, says so on stderr and returns false. */
+/* Flushes stdout. If a part of the output could not be written, prints a message to stderr and
+ * returns false. */
 bool stdout_written(const char *program);
 
-/* Prints the help, or the version of heed, if --help or --version is the only argument. Returns the
- * exit status, or -1 if the arguments are others. */
+/* Prints `help` if --help is the only argument, and heed's version if --version is. Returns the
+ * exit status, or -1 if it printed nothing. */
 int about_status(int argc, char **argv, const char *program, const char *help);
 
-double seconds_now(void); /* on a clock that never goes back */
+double seconds_now(void); /* the time of a clock that never goes back */
 
-enum { SHELL_WORD = 4 * 4096 + 3 }; /* has room for every path */
+enum { SHELL_WORD = 4 * 4096 + 3 }; /* the bytes that any path takes in quotes */
 
 /* Writes text to out as one word of a shell's command line, in quotes if it needs them. Returns
  * out. */
 const char *shell_word(const char *text, char out[SHELL_WORD]);
 
-/* The number of bytes of a directory's name without the slashes at its end; "/" keeps its own. */
+/* Returns the length of dir without the slashes at its end. The length of "/" is 1. */
 int directory_length(const char *dir);
 
-/* Makes the folder of --pictures if it does not exist. A program calls it before a training, so
- * that no training is lost. If it cannot write pictures there, it says so and returns false. */
+/* Makes the folder of --pictures if it does not exist. If the program cannot write pictures there,
+ * prints a message and returns false. Programs call it before they train, so that a wrong folder
+ * costs no training. */
 bool pictures_folder(const char *program, const char *folder);
 
 #endif

@@ -1,11 +1,11 @@
 /* sample_gpt.c - continues a text with a GPT from train_gpt or with a model of Hugging Face, or
- * holds a conversation with such a model.
+ * holds a conversation with a model of Hugging Face.
  *
  *   sample_gpt gpt-1/best "static int " --length 200 --temperature 0.7
  *   sample_gpt SmolLM2 --chat --temperature 0.7
  * The prompt comes from the arguments, or else from stdin. The program prints the text token by
- * token. It prints a character of several tokens when the character is whole. The last line, on
- * stderr, is the speed. */
+ * token. If a character takes several tokens, it prints the character after the last of them.
+ * The last line, on stderr, is the speed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,8 +79,9 @@ typedef struct {
     bool whole;
 } number_option;
 
-/* Reads a value from the text after an option; NULL: there is no text. A number that is too long,
- * such as 1e999, becomes infinite, which is above every bound. */
+/* Reads the value of an option from text, the argument after it (NULL: there is none). False if the
+ * value is wrong. A number that is too large for a double, such as 1e999, becomes infinite, which
+ * is above every bound. */
 static bool read_number(const number_option *o, const char *text)
 {
     char *end = NULL;
@@ -91,7 +92,8 @@ static bool read_number(const number_option *o, const char *text)
     return ok;
 }
 
-/* Reads the value of the option `name`. If it cannot, it prints a message and returns false. */
+/* Reads the value of the option `name`. If the name or the value is wrong, prints a message and
+ * returns false. */
 static bool read_option(arguments *a, const char *program, const char *name, const char *text)
 {
     const number_option options[] = {
@@ -165,7 +167,8 @@ static bool read_arguments(arguments *a, int argc, char **argv)
     return false;
 }
 
-/* The text of stdin, without the newline that echo puts after a prompt. The caller frees it. */
+/* Returns the text of stdin, without the newline that echo puts after a prompt. The caller frees
+ * it. NULL: the error is set. */
 static char *read_stdin(void)
 {
     if (isatty(STDIN_FILENO)) {
@@ -225,8 +228,8 @@ static bool file_exists(const char *dir, const char *name)
     return access(path, F_OK) == 0;
 }
 
-/* True if path may be a checkpoint. If it is a run, or a file of a checkpoint, the error suggests
- * the right path. */
+/* Returns false with an error if path cannot be a checkpoint or the folder of a model. If path is a
+ * run, or a file of a checkpoint, the message suggests the right path. */
 static bool is_checkpoint(const char *path)
 {
     struct stat s;
@@ -243,10 +246,11 @@ static bool is_checkpoint(const char *path)
                             n > 0 ? ": did you mean " : "", n, path, n > 0 ? "?" : "");
     }
     if (file_exists(path, "adapter_config.json") && !file_exists(path, "config.json")) {
-        return hd_error_set(HD_VALUE,
-                            "%s is an adapter: expected the folder of a model. hd_lora_load, "
-                            "hd_lora_merge and hd_save_pretrained make one of both",
-                            path);
+        return hd_error_set(
+            HD_VALUE,
+            "%s is an adapter: expected the folder of a model. Make one from the model and the "
+            "adapter with hd_lora_load, hd_lora_merge and hd_save_pretrained",
+            path);
     }
     bool run =
         !file_exists(path, "model.safetensors") && file_exists(path, "best/model.safetensors");
@@ -254,7 +258,8 @@ static bool is_checkpoint(const char *path)
                                 directory_length(path), path);
 }
 
-/* True if the state is from train_gpt. The state of another program lacks model.vocab_size. */
+/* Returns false with an error if the state is not from train_gpt. The state of another program
+ * lacks model.vocab_size. */
 static bool is_of_train_gpt(const char *path, const hd_dict *state)
 {
     return hd_dict_kind_of(state, "model.vocab_size") != HD_DICT_MISSING ||
@@ -284,7 +289,7 @@ static bool run_checkpoint(const arguments *a, const char *prompt, writing_speed
     return ok;
 }
 
-/* True for the folder of a model that train_gpt did not make. */
+/* True if path is the folder of a model that train_gpt did not make. */
 static bool is_pretrained(const char *path)
 {
     return !file_exists(path, "state.safetensors") &&

@@ -8,10 +8,10 @@
 enum { DEFAULT_LENGTH = 400 };
 
 typedef struct {
-    const char *from, *prompt; /* a checkpoint or a folder, and the text to continue */
-    const char *system;        /* NULL: the system's message of the folder, if it has one */
+    const char *from, *prompt; /* the checkpoint or folder, and the text to continue */
+    const char *system;        /* NULL: the template's own system message, if any */
     const char *template_file; /* NULL: the folder's chat template */
-    double length, temperature, top_k, top_p; /* NAN: not given */
+    double length, temperature, top_k, top_p; /* NAN: the option is not given */
     double seed;
     bool no_cache, chat, bfloat16;
 } arguments;

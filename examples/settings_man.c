@@ -7,7 +7,8 @@
 
 /* ---------------------------------------------------------------- roff */
 
-/* Prints one character of a text. A dash becomes a minus sign, so that readers can copy it. */
+/* Prints one character of a text. A dash becomes a minus sign, which a reader can copy into a
+ * command line. */
 static void put_character(char c)
 {
     if (c == '\\') {

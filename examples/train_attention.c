@@ -1,11 +1,11 @@
 /* train_attention.c - MultiHeadAttention learns a task that needs attention.
  *
- * A sequence is eight pairs and a question, `a3 k7 b1 f5 m1 c0 h9 e4 ?b`: which digit stood with b?
- * To answer, the last token must find its letter among the others and take the digit of that pair.
- * A second model of the same size learns the same sequences. It sees the question and the average
- * of all tokens, but cannot look up a single token. So it can only guess a digit that is frequent
- * in the sequence. The program exits with 1 if the difference between the models is too small
- * (unless --steps is given). */
+ * A sequence is eight pairs and a question, such as `a3 k7 b1 f5 m1 c0 h9 e4 ?b`: which digit
+ * stands with b? To answer, the last token must find its letter among the other tokens and take the
+ * digit of that pair. A second model of the same size learns the same sequences. It sees the
+ * question and the average of all tokens, but cannot look up a single token. So it can only guess a
+ * digit that is frequent in the sequence. The program exits with 1 if the difference between the
+ * models is too small, unless --steps is given. */
 #include "heed/heed.h"
 #ifdef HEED_HAVE_VIZ
 #include "heed/viz.h"
@@ -25,7 +25,7 @@ enum { DIM = 32, HEADS = 2, BATCH = 32, UNSEEN = 1000, REPORTS = 10 };
 /* ---------------------------------------------------------------- the task */
 
 typedef struct {
-    hd_tensor *x; /* (n, TOKENS, 2) int64: letter and digit of each token; DIGITS: the question */
+    hd_tensor *x; /* (n, TOKENS, 2) int64: letter and digit of each token; digit DIGITS: question */
     hd_tensor *y; /* (n,) int64: the right answers */
 } sequences;
 
@@ -35,7 +35,7 @@ static void draw_sequence(hd_generator *g, int64_t x[TOKENS][2], int64_t *y)
     for (int i = 0; i < LETTERS; i++) {
         letters[i] = i;
     }
-    for (int i = 0; i < PAIRS; i++) { /* eight different letters: the start of a shuffle */
+    for (int i = 0; i < PAIRS; i++) { /* draws eight different letters, as a shuffle begins */
         uint32_t j = (uint32_t)i + hd_generator_random(g) % (uint32_t)(LETTERS - i);
         x[i][0] = letters[j];
         x[i][1] = hd_generator_random(g) % DIGITS;
@@ -58,8 +58,8 @@ static sequences draw_sequences(hd_generator *g, int64_t n)
 
 /* ---------------------------------------------------------------- the two models */
 
-/* The vector of a token is the sum of its letter's and its digit's vectors: (n, TOKENS, 2) to
- * (n, TOKENS, DIM) */
+/* Returns the vectors (n, TOKENS, DIM) of the tokens x (n, TOKENS, 2). The vector of a token is the
+ * sum of the vectors of its letter and of its digit. */
 static hd_tensor *embed(hd_module *letter, hd_module *digit, hd_tensor *x)
 {
     return hd_add(hd_forward(letter, hd_select(x, 2, 0)), hd_forward(digit, hd_select(x, 2, 1)));
@@ -140,7 +140,7 @@ static double train_step(hd_module *model, hd_optim *opt, sequences s)
     return hd_item(loss);
 }
 
-/* The share of right answers. */
+/* Returns the share of right answers. */
 static double accuracy(hd_module *model, sequences s)
 {
     HD_SCOPE;
@@ -151,7 +151,7 @@ static double accuracy(hd_module *model, sequences s)
     return hd_item(hd_mean(hd_to(hd_eq(answers, s.y), HD_FLOAT32)));
 }
 
-/* The length of the gradient of a parameter in the last step. */
+/* Returns the norm of a parameter's gradient in the last step. */
 static double grad_norm(hd_module *model, const char *name)
 {
     HD_SCOPE;
@@ -172,7 +172,7 @@ static int64_t parameter_count(hd_module *model)
 
 /* ---------------------------------------------------------------- showing the attention */
 
-/* The attention weights between the tokens of one sequence, as the mean of the heads. */
+/* Returns the attention weights between the tokens of one sequence, averaged over the heads. */
 static hd_tensor *attention_of(hd_module *model, hd_tensor *x) /* (1, TOKENS, 2) */
 {
     HD_SCOPE;
@@ -198,7 +198,7 @@ static void name_tokens(token_name names[TOKENS], hd_tensor *x) /* (1, TOKENS, 2
     }
 }
 
-/* Prints the weights: a row is the token that looks, a column the token that it sees. */
+/* Prints the weights. A row is a query token, and a column is a token to which it attends. */
 static void print_attention(hd_tensor *w, token_name names[TOKENS]) /* (TOKENS, TOKENS) */
 {
     static const char shades[] = " .:-=+*#%@";
@@ -238,7 +238,7 @@ static void draw_attention(hd_tensor *w, token_name names[TOKENS], const char *f
     }
     hd_picture_free(p);
 #else
-    (void)w, (void)names, (void)folder, (void)when; /* pictures_folder has refused the option */
+    (void)w, (void)names, (void)folder, (void)when; /* never called: see pictures_folder */
 #endif
 }
 
@@ -279,12 +279,27 @@ static void print_progress(int64_t step, double loss, double loss_without, hd_mo
     fflush(stdout);
 }
 
+#ifdef HEED_PAGE
+void page_step(int64_t step, double loss, double loss_without, hd_tensor *w); /* (TOKENS, TOKENS) */
+#endif
+
+/* The site has a page that draws each step (tools/pages). */
+static void show_step(int64_t step, double loss, double loss_without, hd_module *model,
+                      hd_tensor *x) /* (1, TOKENS, 2) */
+{
+#ifdef HEED_PAGE
+    page_step(step, loss, loss_without, attention_of(model, x));
+#else
+    (void)step, (void)loss, (void)loss_without, (void)model, (void)x;
+#endif
+}
+
 /* ---------------------------------------------------------------- the program */
 
 typedef struct {
     int64_t steps, seed;
     const char *pictures; /* a folder, or NULL */
-    bool demand;          /* the accuracy is checked: true without --steps */
+    bool demand;          /* checks the accuracy: true without --steps */
 } arguments;
 
 static bool read_number(const char *text, int64_t lowest, int64_t *value)
@@ -330,8 +345,10 @@ static hd_optim *adamw(hd_module *model)
     return hd_adamw_new(hd_module_parameters(model), &o);
 }
 
-/* Trains both models on the same sequences. Stops at the first error. */
-static void train(hd_module *model, hd_module *without, hd_generator *g, int64_t steps)
+/* Trains both models on the same sequences, and shows how the first one looks at the sequence x.
+ * Stops at the first error. */
+static void train(hd_module *model, hd_module *without, hd_generator *g, int64_t steps,
+                  hd_tensor *x) /* (1, TOKENS, 2) */
 {
     hd_optim *opt = adamw(model), *opt_without = adamw(without);
     bool terminal = isatty(STDOUT_FILENO) != 0;
@@ -346,6 +363,7 @@ static void train(hd_module *model, hd_module *without, hd_generator *g, int64_t
         if (step == 1 || step % every == 0 || step == steps) {
             print_progress(step, loss, loss_without, model);
         }
+        show_step(step, loss, loss_without, model, x);
         if (terminal && step < steps) {
             print_bar(step, steps);
         }
@@ -354,7 +372,8 @@ static void train(hd_module *model, hd_module *without, hd_generator *g, int64_t
     hd_optim_free(opt_without);
 }
 
-/* Trains both models, prints the results, and checks the difference. */
+/* Trains both models and prints the results. Returns false with a message if they are not as
+ * expected. */
 static bool run(const arguments *a, hd_module *model, hd_module *without)
 {
     HD_SCOPE;
@@ -370,7 +389,7 @@ static bool run(const arguments *a, hd_module *model, hd_module *without)
         hd_generator_free(g);
         return false;
     }
-    train(model, without, g, a->steps);
+    train(model, without, g, a->steps, one);
     printf("\nattention after training\n");
     show_attention(model, one, a->pictures, "after");
 

@@ -1,4 +1,4 @@
-/* train_build.c - makes a run from its settings: text, windows, model, optimizer. */
+/* train_build.c - makes a run from its settings: its text, windows, model and optimizer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static bool same_text(const run *r, const hd_dict *state)
                          r->dir));
 }
 
-/* Puts a file's name before the message of the current error. */
+/* Puts the path of a file before the message of the current error. */
 static void name_in_error(const char *path)
 {
     hd_code code = hd_error_code();
@@ -48,8 +48,8 @@ static void name_in_error(const char *path)
     hd_error_set(code, "%s: %s", path, text);
 }
 
-/* The ids (count,) of the text of a file. Also makes the tokenizer, or loads the one of a resumed
- * run. */
+/* Makes the tokenizer, or loads that of a resumed run from state. Returns the ids (count,) of the
+ * text, which is in the file at path, or NULL with an error. */
 static hd_tensor *encode(run *r, const hd_dict *state, const char *path, const char *text, size_t n)
 {
     r->tokenizer =
@@ -66,7 +66,8 @@ static hd_tensor *encode(run *r, const hd_dict *state, const char *path, const c
 
 enum { PROMPT = 32 };
 
-/* Copies the first words of the first line that is not blank, at most PROMPT characters. */
+/* Copies the first words of the first line that is not blank to prompt. They have at most PROMPT
+ * characters. */
 static void begin_prompt(char prompt[], size_t room, const char *text, size_t n)
 {
     size_t at = 0, length = 0, words = 0, characters = 0;
@@ -86,10 +87,10 @@ static void begin_prompt(char prompt[], size_t room, const char *text, size_t n)
         }
     }
     bool cut = characters > PROMPT;
-    memcpy(prompt, line, cut && words > 0 ? words : length); /* prompt was all zeros before */
+    memcpy(prompt, line, cut && words > 0 ? words : length); /* prompt is all zeros before */
 }
 
-/* The number of bytes of the UTF-8 character at c; *code gets its code point. */
+/* Returns the number of bytes of the UTF-8 character at c. *code gets its code point. */
 static int character(const char *c, unsigned *code)
 {
     unsigned lead = (unsigned char)c[0];
@@ -101,7 +102,8 @@ static int character(const char *c, unsigned *code)
     return length;
 }
 
-/* Refuses a wrong prompt now, and not at the first sample, after many steps. */
+/* Returns false with an error if the prompt is wrong. Without this check, the first sample would
+ * fail after many steps. */
 static bool check_prompt(const run *r)
 {
     bool chars = r->s.data.tokenizer == TOKENIZER_CHARS;
@@ -183,8 +185,8 @@ bool run_read_data(run *r, const hd_dict *state)
 }
 
 /* Makes the loader of this rank's part of each batch. On one rank, the loader of a new run draws
- * the order. On several ranks, the order comes from the seed alone; it stays so if the run is
- * resumed on one rank. */
+ * the order from the generator. On several ranks, the order depends on the seed alone, even after
+ * the run is resumed on one rank. */
 static hd_loader *make_train_loader(const run *r)
 {
     hd_loader_options o = hd_loader_defaults();
@@ -224,8 +226,8 @@ static hd_schedule *make_schedule(const settings *s, hd_optim *optim)
     return hd_cosine_warmup_new(optim, &o);
 }
 
-/* Makes the same model on all ranks. After that each rank draws from its own stream, so that
- * dropout differs; rank 0 has the stream of a run on one rank. */
+/* Makes the same model on all ranks. After that each rank draws random numbers from its own stream,
+ * so that dropout differs. Rank 0 has the stream of a run on one rank. */
 bool run_make_model(run *r)
 {
     hd_manual_seed(r->s.train.seed);

@@ -1,9 +1,10 @@
-/* train_checkpoint.c - saves a run and loads it, so that a resumed run gives the same bits.
+/* train_checkpoint.c - saves a run and loads it. A resumed run gives the same bits as one that
+ * never stopped.
  *
  * model.safetensors is only the state_dict. state.safetensors is everything else: settings,
  * optimizer, schedule, generator, loader, tokenizer, and the lengths of the logs. A run on several
- * ranks adds their number (ranks) and the generators of all of them (generators.state and
- * generators.spare). */
+ * ranks adds their number, as `ranks`, and the generators of all ranks, as `generators.state` and
+ * `generators.spare`. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ void run_path(const run *r, char path[2 * PATH_SIZE], const char *name)
     snprintf(path, 2 * PATH_SIZE, "%s/%s", r->dir, name);
 }
 
-/* The step in a name such as "step-00000100"; 0 for other names. */
+/* Returns the step in a name such as "step-00000100", or 0 for other names. */
 static int64_t checkpoint_step(const char *name)
 {
     char *end;
@@ -27,9 +28,10 @@ static int64_t checkpoint_step(const char *name)
 
 /* ---------------------------------------------------------------- the generators of the ranks */
 
-enum { WORDS = 624, NUMBERS = WORDS + 3 }; /* words of a generator, and the integers beside them */
+enum { WORDS = 624, NUMBERS = WORDS + 3 }; /* words of a generator; 3 integers follow them */
 
-/* Adds the generators of all ranks to d, in which this rank's own one is "generator". */
+/* Adds the generators of all ranks to d, which already has this rank's own as "generator". Returns
+ * false with an error on failure. */
 static bool save_generators(hd_dict *d)
 {
     int64_t more[NUMBERS - WORDS];
@@ -46,7 +48,8 @@ static bool save_generators(hd_dict *d)
                        ranks_gather(hd_from_data(HD_FLOAT64, spare, 1))); /* (ranks, 1) */
 }
 
-/* Loads this rank's generator from those of all ranks. */
+/* Loads this rank's generator from d, which has those of all ranks. Returns false with an error on
+ * failure. */
 static bool load_generator(const hd_dict *d)
 {
     HD_SCOPE;
@@ -70,10 +73,11 @@ static bool save_ranks(const run *r, hd_dict *d)
                          (ranks_count() == 1 || save_generators(d)));
 }
 
-enum { FAR = 1000003 }; /* the distance between the seeds of two steps */
+enum { FAR = 1000003 }; /* the seeds of two successive steps differ by FAR */
 
-/* Each rank continues its stream. If the number of ranks has changed, all of them begin new
- * streams, which depend on the seed, the step and the rank. */
+/* Makes this rank continue its stream of random numbers. If the number of ranks has changed, all
+ * ranks begin new streams instead, which depend on the seed, the step and the rank. Returns false
+ * with an error on failure. */
 static bool restore_generator(const run *r, const hd_dict *d)
 {
     if (r->ranks_before != ranks_count()) {
@@ -85,7 +89,8 @@ static bool restore_generator(const run *r, const hd_dict *d)
 
 /* ---------------------------------------------------------------- the state */
 
-/* Fills d with the part of the state that is the same on all ranks. */
+/* Fills d with the part of the state that is the same on all ranks. Returns false with an error on
+ * failure. */
 static bool fill_common(run *r, hd_dict *d)
 {
     int64_t csv_size = 0, jsonl_size = 0;
@@ -113,7 +118,7 @@ static bool fill_state(run *r, hd_dict *d)
 /* ---------------------------------------------------------------- the directory */
 
 /* Makes `name` a link to the checkpoint of a step. The new link replaces the old one atomically.
- * A system without links (ENOSYS) has only the checkpoints themselves. */
+ * Returns false with an error on failure. */
 static bool link_to(const run *r, const char *name, int64_t step)
 {
     char path[2 * PATH_SIZE], fresh[2 * PATH_SIZE], target[32];
@@ -123,13 +128,13 @@ static bool link_to(const run *r, const char *name, int64_t step)
     unlink(fresh);
     bool linked = symlink(target, fresh) == 0;
     if ((linked && rename(fresh, path) == 0) || (!linked && errno == ENOSYS)) {
-        return true;
+        return true; /* ENOSYS: a system without links has only the checkpoints themselves */
     }
     return hd_error_set(HD_IO, "%s: %s", path, strerror(errno));
 }
 
-/* The step of the next checkpoint in the directory; *name gets its name. 0 at the end; -1 if the
- * directory cannot be read. */
+/* Returns the step of the next checkpoint in the directory, and sets *name to its name. Returns 0
+ * at the end of the directory, or -1 with an error if it cannot be read. */
 static int64_t next_checkpoint(const run *r, DIR *dir, const char **name)
 {
     errno = 0;
@@ -146,7 +151,8 @@ static int64_t next_checkpoint(const run *r, DIR *dir, const char **name)
     return -1;
 }
 
-/* Removes all checkpoints except the newest and the best. */
+/* Removes all checkpoints except the newest and the best. Returns false with an error on
+ * failure. */
 static bool remove_old(const run *r)
 {
     DIR *dir = opendir(r->dir);

@@ -8,7 +8,8 @@
 #include "program.h"
 #include "train_run.h"
 
-/* Makes a directory and its parents. If it exists already, returns false, with errno set. */
+/* Makes a directory and its parents. Returns false with errno set on failure: EEXIST if the
+ * directory exists already. */
 static bool make_path(const char *path)
 {
     char part[PATH_SIZE];
@@ -24,14 +25,14 @@ static bool make_path(const char *path)
     return mkdir(path, 0777) == 0;
 }
 
-/* Syncs the parent of the new directory: without that, a crash may lose the directory's name, and
- * all checkpoints in it. */
+/* Syncs the parent of the new directory to the disk. Otherwise a crash may lose the directory's
+ * name, and with it all checkpoints. Returns false with an error on failure. */
 static bool sync_directory(const run *r)
 {
     char parent[2 * PATH_SIZE];
     run_path(r, parent, "..");
     int fd = open(parent, O_RDONLY);
-    bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* EINVAL: no sync for directories */
+    bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* EINVAL: cannot sync folders */
     if (!ok) {
         hd_error_set(HD_IO, "%s: %s", parent, strerror(errno));
     }

@@ -1,17 +1,17 @@
 /* train_events.c - writes TensorBoard's event files.
  *
- * An event file is a sequence of TFRecords. A record is the length of its data (8 bytes, the
- * lowest first), a masked CRC-32C of these 8 bytes (4 bytes), the data, and a masked CRC-32C of the
- * data. The data is an `Event` in the encoding of protocol buffers. These are the fields that are
- * written, with their numbers in TensorFlow's event.proto and summary.proto:
+ * An event file is a sequence of TFRecords. A record is the length of its data (8 bytes, the lowest
+ * first), a masked CRC-32C of these 8 bytes (4 bytes), the data, and a masked CRC-32C of the data.
+ * The data is an `Event` in the encoding of protocol buffers. heed writes these fields, with their
+ * numbers in TensorFlow's event.proto and summary.proto:
  *   Event          wall_time 1 (double), step 2 (int64), file_version 3 (string),
  *                  summary 5 (Summary), session_log 7 (SessionLog)
  *   Summary        value 1 (Value, repeated)
  *   Value          tag 1 (string), simple_value 2 (float)
  *   SessionLog     status 1 (1: START)
- * The first record has the file_version. In the file of a resumed run, the second one is a START at
- * the next step. With it TensorBoard drops the steps which the run had done after the checkpoint
- * from which it was resumed. */
+ * The first record has the file_version. In the file of a resumed run, the second record is a
+ * START at the next step. There TensorBoard drops the older records of this step and of later
+ * ones, which the run had done after its checkpoint. */
 #include "train_events.h"
 
 #include <dirent.h>
@@ -52,7 +52,7 @@ typedef struct {
     size_t n;
 } message;
 
-/* Puts the lowest n bytes of v, the lowest first. */
+/* Appends the lowest n bytes of v, the lowest first. */
 static void put_fixed(message *m, uint64_t v, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -60,7 +60,8 @@ static void put_fixed(message *m, uint64_t v, int n)
     }
 }
 
-/* Puts v in groups of 7 bits, the lowest first; the top bit says that more follow. */
+/* Appends v in groups of 7 bits, the lowest group first. The top bit of a byte says that another
+ * one follows. */
 static void put_varint(message *m, uint64_t v)
 {
     for (; v >= 0x80; v >>= 7) {
@@ -104,7 +105,7 @@ static void put_float(message *m, int field, float v)
     put_fixed(m, bits, 4);
 }
 
-/* An event that happens now. */
+/* Begins an event of this step, with the time now. */
 static message event_at(int64_t step)
 {
     message m = {.n = 0};
@@ -122,7 +123,8 @@ static bool fail(const event_log *e)
     return hd_error_set(HD_IO, "%s: the event file: %s", e->dir, strerror(errno));
 }
 
-/* Appends all bytes. If the disk is full, takes back the part that was written. */
+/* Appends n bytes to the file. If that fails, for example because the disk is full, cuts off the
+ * part that was written, and returns false with an error. */
 static bool append(const event_log *e, const uint8_t *bytes, size_t n)
 {
     off_t start = lseek(e->fd, 0, SEEK_END);
@@ -130,7 +132,7 @@ static bool append(const event_log *e, const uint8_t *bytes, size_t n)
         ssize_t some = write(e->fd, bytes + done, n - done);
         if (some < 0 && errno != EINTR) {
             fail(e);
-            int taken = ftruncate(e->fd, start); /* if it fails, too, readers stop at the part */
+            int taken = ftruncate(e->fd, start); /* if it fails, readers stop at the cut record */
             (void)taken;
             return false;
         }
@@ -139,7 +141,7 @@ static bool append(const event_log *e, const uint8_t *bytes, size_t n)
     return true;
 }
 
-/* The checksum as TFRecords have it, turned by 15 bits and moved by a constant. */
+/* Returns the checksum in the form of TFRecords: rotated by 15 bits, plus a constant. */
 static uint32_t masked_crc(const uint8_t *bytes, size_t n)
 {
     uint32_t crc = events_crc32c(bytes, n);
@@ -157,7 +159,7 @@ static bool write_record(const event_log *e, const message *event)
     return append(e, r.bytes, r.n);
 }
 
-/* The time of the newest event file in the directory; 0: there is none. */
+/* Returns the TIME of the newest event file in the directory, or 0 if there is none. */
 static long long newest_time(const char *path)
 {
     long long newest = 0;

@@ -1,4 +1,4 @@
-/* train_fields.h - the rows of the table of train_gpt's settings, and what each setting means.
+/* train_fields.h - the rows of the table of train_gpt's settings, with the meaning of each setting.
  *
  * train_settings.c includes this file inside two arrays: once for the table of heed/config.h, and
  * once for the texts of --help-settings and of the man page train_gpt-settings(5). So it has no

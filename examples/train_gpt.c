@@ -1,14 +1,14 @@
-/* train_gpt.c - trains the book's GPT on a text. A run can be stopped, and when it is resumed it
- * gives the same bits.
+/* train_gpt.c - trains a GPT (gpt.h) on a text. A run can be stopped and resumed, and then gives
+ * the same bits as a run that never stopped.
  *
  * A run is a directory:
  *   config.json            the settings of the run
- *   log.csv, log.jsonl     one row for each step; a resumed run first cuts them to its own step
+ *   log.csv, log.jsonl     one row for each step; a resumed run cuts off the rows after its step
  *   step-00000100/         a checkpoint: model.safetensors (PyTorch loads it) and state.safetensors
  *   events.out.tfevents.*  the log for TensorBoard, if the setting train.tensorboard is true
  *   last, best             links to the newest checkpoint and to that of the least validation loss
- * There is never a half of a checkpoint. An older one is removed when the new one is on the
- * disk. */
+ * A checkpoint is whole, or it is not there. An older checkpoint is removed when the new one is
+ * on the disk. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ say(const char *format, ...)
     va_end(args);
 }
 
-/* Says that an option does not exist. If a setting has this name, also says how to set it. */
+/* Prints that an option does not exist. If a setting has this name, also prints how to set it. */
 static void refuse_option(const char *program, const char *name, const char *value)
 {
     const char *path = name[0] == '-' ? settings_find(name + strspn(name, "-")) : NULL;
@@ -59,8 +59,8 @@ static void refuse_option(const char *program, const char *name, const char *val
         name[0] == '-' ? "unknown option" : "expected one CONFIG.json, found also", name);
 }
 
-/* Reads the option argv[0], and its value if it has one. Returns the number of words read; 0: they
- * are wrong. */
+/* Reads the option argv[0], and its value if it has one. Returns the number of words that it read,
+ * or 0 with a message if they are wrong. */
 static int read_option(arguments *a, const char *program, char **argv)
 {
     const char *name = argv[0], *value = argv[1];
@@ -126,7 +126,7 @@ static bool save_config(const run *r)
 
 /* ---------------------------------------------------------------- beginning, going on */
 
-/* Sets r->refused if the user's settings are wrong. Returns ok. */
+/* Sets r->refused if the settings could not be loaded because they are wrong. Returns ok. */
 static bool settings_loaded(run *r, bool ok)
 {
     r->refused = !ok && (hd_error_code() == HD_VALUE || hd_error_code() == HD_FORMAT);
@@ -152,7 +152,8 @@ static bool add_events(run *r)
     return true;
 }
 
-/* True if all ranks have the same settings. loaded: this rank could load them. */
+/* Returns false with an error if the ranks have different settings, or if one could not load them.
+ * `loaded` says whether this rank could. */
 static bool same_settings(const run *r, bool loaded)
 {
     if (ranks_count() == 1) {
@@ -164,8 +165,8 @@ static bool same_settings(const run *r, bool loaded)
     return ok;
 }
 
-/* True if all ranks have the same text, and a CPU level that gives the same bits. read: this rank
- * could read the text. */
+/* Returns false with an error unless all ranks have the same text and the same CPU level, which
+ * gives the same bits. `read` says whether this rank could read the text. */
 static bool same_data(const run *r, bool read)
 {
     char hash[32];
@@ -188,8 +189,8 @@ static bool begin(run *r, const arguments *a)
     return ranks_all_ok("the beginning", ok);
 }
 
-/* Sets the error for --resume with a directory that is no run. It may be a checkpoint of a run, or
- * a run that ended before its first checkpoint. */
+/* Sets the error for --resume with a directory that has no checkpoint, and returns false. The
+ * directory may itself be a checkpoint, or a run that ended before its first one. */
 static bool no_run(const char *dir)
 {
     char path[2 * PATH_SIZE], word[SHELL_WORD];
@@ -210,8 +211,9 @@ static bool no_run(const char *dir)
                : hd_error_set(HD_IO, "%s has no checkpoint: expected the directory of a run", dir);
 }
 
-/* Loads the settings from the run's config.json, which may have been edited, and from the
- * arguments. Only some of them may differ from those of the checkpoint. */
+/* Loads the settings from the run's config.json, which the user may have edited, and from the
+ * arguments. Some settings must be the same as in the checkpoint: returns false with an error if
+ * one is not. */
 static bool load_settings(run *r, const hd_dict *state, const arguments *a)
 {
     settings was = {0};
@@ -230,7 +232,7 @@ static bool load_settings(run *r, const hd_dict *state, const arguments *a)
            settings_loaded(r, settings_go_on(&was, &r->s, r->dir));
 }
 
-/* The step of the newest checkpoint, which rank 0 finds; 0: an error is set. */
+/* Returns the step of the newest checkpoint, which rank 0 finds, or 0 with an error. */
 static int64_t find_checkpoint(const run *r)
 {
     double step = 0;
@@ -244,7 +246,8 @@ static int64_t find_checkpoint(const run *r)
     return ranks_sum(1, &step) ? (int64_t)step : 0;
 }
 
-/* Makes the run from the dictionaries of its checkpoint. */
+/* Makes the run from the dictionaries of its checkpoint. `state` is NULL if this rank could not
+ * load them. Returns false with an error on failure. */
 static bool resume_from(run *r, const arguments *a, const hd_dict *model, const hd_dict *state)
 {
     if (!same_settings(r, state && load_settings(r, state, a)) ||
@@ -276,8 +279,8 @@ static bool resume(run *r, const arguments *a)
 
 enum { LAUNCHER = 32 };
 
-/* Writes to room the words before the program in a command for the same number of ranks. Returns
- * room. */
+/* Writes the words that stand before the program in a command for the same number of ranks to room,
+ * such as "mpirun -n 2 ". Returns room. */
 static const char *launcher(char room[LAUNCHER])
 {
     room[0] = '\0';
@@ -287,8 +290,8 @@ static const char *launcher(char room[LAUNCHER])
     return room;
 }
 
-/* Prints how the resumed run goes on. A run with all its steps can only go on if its schedule does
- * not end with them. */
+/* Prints where the resumed run continues. If it has done all its steps, prints whether it can do
+ * more: only a constant schedule allows that. */
 static void print_resumed(const run *r, const char *program)
 {
     char program_word[SHELL_WORD], dir[SHELL_WORD];
@@ -329,7 +332,8 @@ static void print_start(const run *r, const char *program)
     fflush(stdout);
 }
 
-/* Prints a line that the shell can run. "--" ends the options of sample_gpt. */
+/* Prints a command line for sample_gpt. It has "--", which ends the options, if a later word begins
+ * with dashes. */
 static void print_how_to_sample(const run *r, const char *program)
 {
     const char *slash = strrchr(program, '/');
@@ -363,15 +367,15 @@ static bool finish(const run *r, const char *program)
 
 /* ---------------------------------------------------------------- errors */
 
-/* The rest of text after start, if text begins with start; otherwise text. */
+/* Returns the part of text after start, if text begins with start, and text otherwise. */
 static const char *skip(const char *text, const char *start)
 {
     size_t n = strlen(start);
     return strncmp(text, start, n) == 0 ? text + n : text;
 }
 
-/* Prints the error in the user's terms. After its own name, hd_config_load says "setting KEY=VALUE:
- * KEY: unknown"; the user wrote --set KEY=VALUE. */
+/* Prints the error in the words of the command line. hd_config_load says "setting KEY=VALUE: KEY:
+ * unknown", where the user wrote --set KEY=VALUE. */
 static void print_error(const char *program, bool refused)
 {
     const char *text = skip(skip(hd_error_message(), "hd_mpi_all_ok: "), "hd_mpi_all_same: ");
@@ -395,7 +399,7 @@ static void print_error(const char *program, bool refused)
 
 /* ---------------------------------------------------------------- main */
 
-/* Prints the help or the version, if the arguments ask for it. Returns whether they do. */
+/* Prints the help or the version if the arguments ask for it. True if they do. */
 static bool print_about(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -424,11 +428,13 @@ static bool start(run *r, const arguments *a)
         return false;
     }
     r->refused = a->stop_at > 0 && a->stop_at <= r->step;
-    return !r->refused || hd_error_set(HD_VALUE, "--stop-at %lld: %s is at step %lld (see --help)",
-                                       (long long)a->stop_at, r->dir, (long long)r->step);
+    return !r->refused ||
+           hd_error_set(HD_VALUE,
+                        "--stop-at %lld: %s is at step %lld: expected a later step (see --help)",
+                        (long long)a->stop_at, r->dir, (long long)r->step);
 }
 
-/* Begins or resumes the run and trains it, or prints its settings. */
+/* Begins or resumes the run and trains it, or prints its settings. Returns false on an error. */
 static bool work(run *r, const arguments *a, const char *program)
 {
     bool ok = start(r, a);
@@ -439,7 +445,7 @@ static bool work(run *r, const arguments *a, const char *program)
     return ranks_print() && run_train(r, a->stop_at) && finish(r, program);
 }
 
-/* Reads the arguments and does what they say. Returns the exit status. */
+/* Reads the arguments and does the work. Returns the exit status. */
 static int run_program(int argc, char **argv, arguments *a)
 {
     static run r;
@@ -465,7 +471,7 @@ static int run_program(int argc, char **argv, arguments *a)
     return loop_signal() != 0 && r.step < r.s.train.steps ? 128 + loop_signal() : 0;
 }
 
-/* Prints the help or the version even if the ranks cannot start; then each process prints it. */
+/* Prints the help or the version even if the ranks cannot start. Then each process prints it. */
 int main(int argc, char **argv)
 {
     open_standard_files();

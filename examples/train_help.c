@@ -1,5 +1,5 @@
-/* train_help.c - the texts of train_gpt --help and train_gpt --help-settings. The second comes from
- * the table of the settings, like the man page (settings_man.c). */
+/* train_help.c - the texts of train_gpt --help and train_gpt --help-settings. The text of
+ * --help-settings comes from the table of the settings, like the man page (settings_man.c). */
 #include "train_help.h"
 
 #include <math.h>
@@ -7,14 +7,14 @@
 
 /* ---------------------------------------------------------------- the settings */
 
-/* A number as a user writes it: 1000000000 and 0.002, not 1e+09. */
+/* Writes a number as a user does, such as 1000000000 or 0.002, and not as 1e+09. Returns out. */
 static const char *number_text(double v, char out[32])
 {
     snprintf(out, 32, v == floor(v) && fabs(v) < 1e16 ? "%.0f" : "%g", v);
     return out;
 }
 
-/* "a|b|c" as "a, b or c". */
+/* Writes choices, such as "a|b|c", as "a, b or c". */
 static void choices_text(const char *choices, char out[HELP_TEXT])
 {
     size_t at = 0;
@@ -55,7 +55,7 @@ const char *help_default(const hd_config_field *f, char out[HELP_TEXT])
     return out;
 }
 
-/* The number of bytes of a path up to its first dot; 0: it has none. */
+/* Returns the number of bytes before the first dot of a path, or 0 if it has no dot. */
 static size_t group_length(const char *path)
 {
     const char *dot = strchr(path, '.');
@@ -82,7 +82,7 @@ const char *help_heading(int64_t i)
     return "More settings";
 }
 
-/* Prints words with `indent` spaces before each line, which has at most 79 columns. */
+/* Prints text on lines of at most 79 columns, with `indent` spaces before each line. */
 static void print_words(FILE *f, const char *text, int indent)
 {
     int column = 0;

@@ -1,7 +1,7 @@
 /* train_log.c - the logs of a training run.
  *
- * The rows hold no times. So a run that was stopped and resumed leaves the same logs as a run that
- * was not stopped. */
+ * The rows hold no times. So a run that was stopped and resumed leaves the same rows as a run that
+ * was not. */
 #include "train_log.h"
 
 #include <errno.h>
@@ -16,7 +16,8 @@ static bool fail(const char *what)
     return hd_error_set(HD_IO, "run log: %s: %s", what, strerror(errno));
 }
 
-/* Opens the file, cuts it to size and goes to its end. A file that is shorter is an error. */
+/* Opens the file, cuts it to `size` bytes and goes to its end. Returns NULL with an error if the
+ * file is shorter, or cannot be opened or cut. */
 static FILE *open_cut(const char *dir, const char *name, int64_t size)
 {
     char path[4096];

@@ -17,7 +17,7 @@ static void handle(int number, void (*handler)(int))
     sigaction(number, &a, NULL);
 }
 
-/* Notes the signal. A second SIGINT or SIGTERM ends the program at once. */
+/* Remembers the signal. A second SIGINT or SIGTERM ends the program at once. */
 static void on_signal(int number)
 {
     stop_signal = number;
@@ -25,22 +25,22 @@ static void on_signal(int number)
     handle(SIGTERM, SIG_DFL);
 }
 
-/* Notes that the terminal is closed. Its shell often sends a second SIGHUP, which must not lose the
- * run. */
+/* Remembers that the terminal is closed. The shell often sends a second SIGHUP, which must not end
+ * the program before it saves. */
 static void on_hangup(int number)
 {
     hung_up = 1;
     stop_signal = stop_signal != 0 ? stop_signal : number;
 }
 
-/* Notes SIGUSR1, which job managers send some time before a signal that kills. */
+/* Remembers SIGUSR1, which job managers send some time before a signal that kills. */
 static void on_request(int number)
 {
     stop_signal = stop_signal != 0 ? stop_signal : number;
 }
 
-/* A write that waits for a slow reader continues after a signal. If SIGHUP is ignored, as under
- * nohup, it stays ignored. */
+/* If a signal comes while a write waits for a slow reader, the write continues (SA_RESTART). If
+ * SIGHUP is ignored, as under nohup, it stays ignored. */
 void loop_catch_signals(void)
 {
     struct sigaction hangup;
@@ -64,7 +64,7 @@ bool loop_hung_up(void)
 
 /* ---------------------------------------------------------------- training */
 
-/* The mean loss per token of a batch (b, num_tokens). */
+/* Returns the mean loss () per token of a batch x, y (b, num_tokens). */
 static hd_tensor *batch_loss(hd_module *model, hd_tensor *x, hd_tensor *y)
 {
     hd_tensor *logits = hd_forward(model, x); /* (b, num_tokens, vocab_size) */
@@ -76,8 +76,9 @@ static bool next_batch(hd_loader *l, hd_tensor **x, hd_tensor **y)
     return hd_loader_next(l, x, y) || (hd_error_code() == HD_OK && hd_loader_next(l, x, y));
 }
 
-/* Makes one step, with the mean gradient of `accumulate` batches. Only the last backward averages
- * over the ranks, for all batches. */
+/* Makes one step with the mean gradient of `accumulate` batches. Only the last backward averages
+ * the gradients over the ranks, which is enough for all batches. Returns false with an error on
+ * failure. */
 static bool train_step(run *r, log_row *row)
 {
     int64_t n = r->s.train.accumulate;
@@ -106,8 +107,9 @@ static bool train_step(run *r, log_row *row)
     return ranks_step(r->optim) && hd_schedule_step(r->schedule);
 }
 
-/* Makes the loss of a step the mean over the ranks. A signal to one rank becomes a signal to all,
- * so that all stop after the same step. One sum does both. */
+/* Replaces row->loss by its mean over the ranks. If a signal came to any rank, sets *stop, so that
+ * all ranks stop after the same step. One sum over the ranks does both. Returns false with an error
+ * if it fails. */
 static bool agree(log_row *row, bool *stop)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
@@ -129,7 +131,8 @@ static bool agree(log_row *row, bool *stop)
     return true;
 }
 
-/* The mean loss of the first eval_batches batches of the validation text, which the ranks share. */
+/* Returns the mean loss of the first eval_batches batches of the validation text, or NaN with an
+ * error. Each rank computes a part of them. */
 static double validate(run *r)
 {
     HD_NO_GRAD;
@@ -163,7 +166,7 @@ static bool print_sample(const run *r)
     hd_generator_use(NULL);
     printf("\n----\n");
     if (!ok && hung_up &&
-        hd_error_code() == HD_IO) { /* there is no reader any more; the run goes on */
+        hd_error_code() == HD_IO) { /* nobody reads the output: the run continues */
         hd_error_clear();
         return true;
     }
@@ -175,7 +178,8 @@ bool run_print_sample(const run *r)
     return ranks_all_ok("the sample", !ranks_first() || print_sample(r));
 }
 
-/* The work after a step: validation, log, progress, sample, checkpoint. */
+/* Does the work after a step: validation, log, progress, sample, checkpoint. Returns false with an
+ * error on failure. */
 static bool after_step(run *r, progress *p, log_row *row, bool stop)
 {
     bool end = r->step == r->s.train.steps;
@@ -209,7 +213,7 @@ bool run_train(run *r, int64_t stop_at)
     const settings *s = &r->s;
     progress p = progress_new(r->step, s->train.steps, s->train.report_every,
                               s->train.batch_size * s->train.accumulate * s->model.context_length);
-    p.bar = p.bar && ranks_count() == 1; /* under mpirun a terminal may lead to a file */
+    p.bar = p.bar && ranks_count() == 1; /* mpirun's terminal may lead to a file */
     bool ok = true, stop = false;
     while (ok && !stop && r->step < s->train.steps) {
         log_row row;

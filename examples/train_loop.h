@@ -4,14 +4,15 @@
 
 #include "train_run.h"
 
-/* After SIGINT, SIGTERM, SIGHUP or SIGUSR1, to any rank, run_train finishes the current step, saves
- * and stops. */
+/* Catches SIGINT, SIGTERM, SIGHUP and SIGUSR1. If one of them comes to any rank, run_train finishes
+ * the current step, saves the run and stops. */
 void loop_catch_signals(void);
 int loop_signal(void);   /* the signal that came; 0: none */
-bool loop_hung_up(void); /* SIGHUP has come: nobody can read the output */
+bool loop_hung_up(void); /* true if SIGHUP came, so that nobody reads the output */
 
-/* Trains to the last step, or until a signal comes or the step `stop_at` is done. */
+/* Trains to the last step, or until a signal comes or the step `stop_at` is done. Returns false
+ * with an error on failure. */
 bool run_train(run *r, int64_t stop_at);
-bool run_print_sample(const run *r); /* rank 0 draws the sample */
+bool run_print_sample(const run *r); /* rank 0 draws a sample and prints it */
 
 #endif

@@ -22,7 +22,7 @@
 enum { WIDEST_BAR = 30, NARROWEST_BAR = 5, COLUMNS_FOR_BAR = 40 };
 enum { COLUMNS_FOR_CTRL_C = 2 };
 
-/* The forms of the line of numbers, the longest first. */
+/* The forms in which a line can show the numbers, the longest first. */
 static const struct form {
     const char *step, *loss, *validation; /* the words before the numbers; NULL: no such number */
     bool rate, left;
@@ -37,8 +37,8 @@ static const struct form {
 };
 enum { FORMS = sizeof forms / sizeof forms[0], FORMS_FOR_BAR = 4 };
 
-/* Appends to the text in out, which has `at` bytes. Returns the new length. Cuts off the end if
- * there is no room. */
+/* Appends to the text in out, which has `at` bytes, and cuts the text off where out is full.
+ * Returns the new length. */
 #if defined(__GNUC__) || defined(__clang__)
 __attribute__((format(printf, 3, 4)))
 #endif
@@ -52,7 +52,8 @@ append(char out[PROGRESS_LINE], int at, const char *format, ...)
     return n < PROGRESS_LINE - at ? at + n : PROGRESS_LINE - 1;
 }
 
-/* Appends v with `digits` digits after its point, or shorter if v is very large. */
+/* Appends v with `digits` digits after its decimal point. From 1e9 on, appends v with an
+ * exponent. */
 static int append_number(char out[PROGRESS_LINE], int at, double v, int digits)
 {
     return fabs(v) < 1e9 ? append(out, at, "%.*f", digits, v) : append(out, at, "%.4g", v);
@@ -93,8 +94,9 @@ static int put_bar(char *out, const progress_numbers *n, int columns)
     return columns + 3;
 }
 
-/* The columns for the line. The last one stays empty, because some terminals go to the next line
- * after it. A line with a bar also leaves room for the ^C that a terminal shows at Ctrl-C. */
+/* Returns the number of bytes that a line may have. The last column stays empty, because some
+ * terminals go to the next row after it. A line with a bar also leaves columns for the ^C that a
+ * terminal shows at Ctrl-C. */
 static int room_for(int columns, bool bar)
 {
     int room = columns - 1 - (bar ? COLUMNS_FOR_CTRL_C : 0);
@@ -121,7 +123,7 @@ int progress_line(char out[PROGRESS_LINE], const progress_numbers *n, int column
     if (length > room) {
         length = append(out, 0, "%d%%", (int)(100 * (double)n->step / (double)n->steps));
     }
-    length = length <= room ? length : 0; /* a cut number would be wrong */
+    length = length <= room ? length : 0; /* a part of a number would be wrong */
     out[length] = '\0';
     return length;
 }
@@ -130,7 +132,8 @@ int progress_line(char out[PROGRESS_LINE], const progress_numbers *n, int column
 
 static volatile sig_atomic_t width_unknown;
 
-/* The size has changed, or the program continues after Ctrl-Z and may have missed a change. */
+/* The terminal's width has changed, or the program continues after Ctrl-Z and may have missed a
+ * change. */
 static void on_resize(int number)
 {
     (void)number;
@@ -162,7 +165,7 @@ int progress_columns(void)
     return columns > 0 && columns < 10000 && *end == '\0' ? (int)columns : 80;
 }
 
-/* True if the output can erase a line, and the user wants a bar. */
+/* True if stdout is a terminal that can erase a line, and NO_COLOR is not set. */
 static bool wants_bar(void)
 {
     const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
@@ -170,9 +173,9 @@ static bool wants_bar(void)
            strcmp(terminal, "dumb") != 0;
 }
 
-/* Moves the cursor to the start of an empty line. If the terminal has become narrower than the line
- * on it, that line now takes several rows or lacks its end, depending on the terminal. Then the
- * line stays, and a new line begins. */
+/* Moves the cursor to the start of an empty line, for which it erases the line with the bar. If the
+ * terminal has become narrower than that line, the line now takes several rows or lacks its end,
+ * depending on the terminal. Then it stays, and a new line begins. */
 static void begin_line(progress *p)
 {
     if (!p->bar) {

@@ -1,46 +1,48 @@
 /* train_ranks.h - the ranks of a training run: the processes that mpirun starts. Each computes the
  * gradients of its part of every batch.
  *
- * With one rank, and without libheed-mpi (HEED_HAVE_MPI is not defined), these functions do the
- * same as the plain functions, or nothing. Unless a comment says otherwise, all ranks must call
- * each of them in the same order. A call fails on all ranks if an error is set on one. */
+ * With one rank, or without libheed-mpi (HEED_HAVE_MPI is not defined), these functions do the same
+ * as heed's functions for one process, or nothing. Unless a comment says otherwise, all ranks must
+ * call them, in the same order. If an error is set on one rank, a call fails on all of them. */
 #ifndef HEED_EXAMPLES_TRAIN_RANKS_H
 #define HEED_EXAMPLES_TRAIN_RANKS_H
 
 #include "heed/heed.h"
 
-/* Call it before the program prints anything. Only rank 0 prints: the standard output of the other
- * ranks becomes /dev/null. */
+/* Starts MPI. Call it before the program prints anything. The standard output of all ranks but rank
+ * 0 becomes /dev/null. Returns false with an error on failure. */
 bool ranks_start(int *argc, char ***argv);
-void ranks_end(void); /* call it after an error, too */
+void ranks_end(void); /* call it even after an error */
 
 /* One rank alone may call these three. */
 int ranks_count(void);
 int ranks_this(void);   /* 0 to ranks_count() - 1 */
 bool ranks_first(void); /* true on rank 0, which writes all files */
 
-/* Prints a line about each rank, if there are several. */
+/* If there are several ranks, prints a line about each. Returns false with an error on failure. */
 bool ranks_print(void);
 
-/* True if ok is true on all ranks. Otherwise each rank has an error. */
+/* Returns true if ok is true on all ranks. Otherwise returns false with an error on all of them. */
 bool ranks_all_ok(const char *what, bool ok);
-/* True if all ranks have the same text. text NULL: this rank has an error. */
+/* Returns true if all ranks have the same text. Otherwise returns false with an error on all of
+ * them. `text` is NULL on a rank that has an error. */
 bool ranks_same(const char *what, const char *text);
-/* Each value becomes its sum over all ranks. */
+/* Replaces each value by its sum over all ranks. Returns false with an error on failure. */
 bool ranks_sum(int n, double *values);
-/* (ranks, the sizes of x) */
+/* Returns the x of all ranks, stacked: (ranks, the sizes of x). Returns NULL on failure. */
 hd_tensor *ranks_gather(hd_tensor *x);
 
-/* From now on the ranks train one model, that of rank 0. model NULL: an error is set. shard: each
- * rank has the optimizer of some parameters. */
+/* Gives all ranks the weights of rank 0's model. From now on hd_backward averages the gradients
+ * over the ranks. If `shard` is true, the optimizer of each rank is for a part of the parameters.
+ * `model` is NULL on a rank that has an error; then all ranks return false with an error. */
 bool ranks_join(hd_module *model, bool shard);
-void ranks_leave(void); /* call it before the model is freed, after an error, too */
+void ranks_leave(void); /* call it before the model is freed, even after an error */
 
-/* Makes the next backwards average the gradients of all ranks, or not. One rank may call it alone,
- * but all must give the same value. */
+/* Makes the next calls of hd_backward average the gradients over the ranks, or not. One rank may
+ * call it alone, but all must give the same value. */
 void ranks_average(bool on);
 
-/* The parameters of this rank's optimizer, out of all parameters. */
+/* Returns the parameters, out of `all`, for this rank's optimizer. */
 hd_list *ranks_parameters(hd_list *all);
 bool ranks_step(hd_optim *o);
 bool ranks_save_optim(const hd_optim *o, hd_dict *d, const char *prefix);

@@ -1,7 +1,7 @@
 /* train_run.h - a training run and its checkpoints.
  *
- * Every rank has a run. Unless a comment says otherwise, all ranks call each function. Only rank 0
- * has a log and writes files. */
+ * A rank is a process that mpirun starts (train_ranks.h); every rank has a run. Unless a comment
+ * says otherwise, all ranks call each function. Only rank 0 has a log and writes files. */
 #ifndef HEED_EXAMPLES_TRAIN_RUN_H
 #define HEED_EXAMPLES_TRAIN_RUN_H
 
@@ -12,8 +12,8 @@
 typedef struct {
     settings s;
     bool refused;         /* the settings or arguments are wrong */
-    int64_t ranks_before; /* the ranks of the checkpoint that the run resumes; 0: it is a new run */
-    bool dealt; /* the loader deals an order to ranks, now or before the run was resumed */
+    int64_t ranks_before; /* the number of ranks that saved the resumed checkpoint; 0: a new run */
+    bool dealt;           /* the run has several ranks, or had them before it was resumed */
     char dir[PATH_SIZE];
     char prompt[256]; /* the text that samples continue */
     hd_tokenizer *tokenizer;
@@ -21,40 +21,45 @@ typedef struct {
     int64_t text_hash;
     hd_dataset *train_set, *val_set;
     hd_loader *loader, *val_loader;
-    hd_generator *val_generator,
-        *sample_generator; /* separate, so that they do not disturb training */
+    hd_generator *val_generator, *sample_generator; /* separate from the training's generator */
     hd_module *model;
     hd_list *parameters;
     hd_optim *optim;
     hd_schedule *schedule;
     run_log log;
-    int64_t step, best_step; /* 0: none yet */
+    int64_t step, best_step; /* steps done; step of the best loss; 0: none yet */
     double best_loss;
 } run;
 
-/* Call these in this order. run_free frees everything, after a failure, too. */
-bool run_read_data(run *r, const hd_dict *state); /* state: of a resumed run; NULL: a new run */
+/* Call these in this order. Each returns false with an error on failure. run_free frees everything,
+ * even after a failure. */
+bool run_read_data(run *r, const hd_dict *state); /* state NULL: the run is new */
 bool run_make_model(run *r);                      /* seeds the generator first */
 bool run_make_loaders(run *r);
 void run_free(run *r);
 
-/* Makes the run's directory: settings.out, or the first free of gpt-1, gpt-2, ... Rank 0. */
+/* Makes the run's directory, which is the setting `out`, or the first free name of gpt-1, gpt-2 and
+ * so on. Returns false with an error on failure. Only rank 0 calls it. */
 bool run_make_directory(run *r);
-void run_path(const run *r, char path[2 * PATH_SIZE], const char *name); /* dir/name */
+void run_path(const run *r, char path[2 * PATH_SIZE], const char *name); /* sets path to dir/name */
 
-/* Saves a checkpoint of the run as it is now, then calls run_settle. */
+/* Saves a checkpoint of the run as it is now, then calls run_settle. Returns false with an error on
+ * failure. */
 bool run_save(run *r);
-/* Sets the links `last` and `best` and removes the other checkpoints. Resuming calls it, too,
- * because the run may have been killed between a save and this call. Rank 0. */
+/* Sets the links `last` and `best` and removes the other checkpoints. A resumed run calls it before
+ * its first step, because the run may have been killed between a save and this call. Returns false
+ * with an error on failure. Only rank 0 calls it. */
 bool run_settle(const run *r);
-/* Removes the unfinished files of saves that were killed. Rank 0. */
+/* Removes the unfinished files of saves that were killed. Only rank 0 calls it. */
 void run_remove_leftovers(const run *r);
-/* The step of the newest checkpoint in the run's directory; 0: there is none; -1: the directory
- * cannot be read. One rank may call it alone. */
+/* Returns the step of the newest checkpoint in the run's directory, or 0 if there is none, or -1
+ * with an error if the directory cannot be read. One rank may call it alone. */
 int64_t run_newest_step(const run *r);
-/* Loads the checkpoint that run_save made at a step; the caller frees both dictionaries. */
+/* Loads the checkpoint that run_save made at a step. The caller frees both dictionaries. Returns
+ * false with an error on failure. */
 bool run_load(run *r, int64_t step, hd_dict **model, hd_dict **state);
-/* Restores everything from a checkpoint, in a run that was made from its settings. */
+/* Restores everything from a checkpoint in a run that was made from the settings. Returns false
+ * with an error on failure. */
 bool run_restore(run *r, const hd_dict *model, const hd_dict *state);
 
 #endif

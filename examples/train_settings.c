@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The rows as fields of the table. */
+/* Here the rows of train_fields.h become the fields of the table. */
 #define INT(field, value, min, max, resumed, help)                                                 \
     HD_CONFIG_INT_OF(settings, field, #field, value, min, max)
 #define DOUBLE(field, value, min, max, resumed, help)                                              \
@@ -23,7 +23,7 @@ static const hd_config_field fields[] = {
 #undef STRING
 #undef ENUM
 
-/* The same rows as texts and rules for a resumed run. */
+/* Here the same rows become the meanings of the settings. */
 #define FREE true
 #define FIXED false
 #define INT(field, value, min, max, resumed, help)                                                 \
@@ -76,7 +76,7 @@ static bool check(const void *config, const hd_config_source *from)
 
 const hd_config_table settings_table = HD_CONFIG_TABLE(settings, fields, check);
 
-/* True if the first n bytes of name are this word. A dash in name counts as an underscore. */
+/* True if the n bytes of name are this word. A dash in name counts as an underscore. */
 static bool is_word(const char *name, size_t n, const char *word)
 {
     if (strlen(word) != n) {
@@ -102,7 +102,8 @@ const char *settings_find(const char *name)
     return NULL;
 }
 
-/* Makes a path absolute, so that a run resumed from another folder still finds the file. */
+/* Makes a path absolute, so that a run resumed from another folder still finds the file. Returns
+ * false with an error if the path becomes too long. */
 static bool make_absolute(const char *name, char path[PATH_SIZE])
 {
     char here[PATH_SIZE], whole[2 * PATH_SIZE];
@@ -127,7 +128,7 @@ bool settings_find_files(settings *s)
 
 enum { SHOWN = 128 };
 
-/* The value of a field as a text for messages. */
+/* Writes the value of a field to out, as messages show it. Returns out. */
 static const char *shown(const hd_config_field *f, const settings *s, char out[SHOWN])
 {
     const void *at = (const char *)s + f->offset;
@@ -161,16 +162,15 @@ bool settings_go_on(const settings *was, const settings *now, const char *dir)
     for (int64_t i = 0; i < settings_table.n; i++) {
         const hd_config_field *f = &fields[i];
         if (!equal(f, was, now) && !settings_meaning[i].free) {
-            return hd_error_set(HD_VALUE, "%s: %s: the run has %s", f->path, shown(f, now, after),
-                                shown(f, was, before));
+            return hd_error_set(HD_VALUE, "%s: %s: the run has %s. A resumed run must keep it",
+                                f->path, shown(f, now, after), shown(f, was, before));
         }
     }
     if (was->train.schedule == SCHEDULE_COSINE && was->train.steps != now->train.steps) {
-        return hd_error_set(
-            HD_VALUE,
-            "train.steps: %lld: the cosine schedule of %s was made for %lld; only a run "
-            "that began with train.schedule=constant can change its steps",
-            (long long)now->train.steps, dir, (long long)was->train.steps);
+        return hd_error_set(HD_VALUE,
+                            "train.steps: %lld: the cosine schedule of %s was made for %lld steps. "
+                            "Only a run that began with train.schedule=constant can change them",
+                            (long long)now->train.steps, dir, (long long)was->train.steps);
     }
     for (int64_t i = 0; i < settings_table.n; i++) {
         const hd_config_field *f = &fields[i];

@@ -34,25 +34,26 @@ typedef struct {
 
 extern const hd_config_table settings_table;
 
-/* The meaning of a setting, in whole sentences, and whether a resumed run may change it. */
+/* What --help-settings says about a setting. */
 typedef struct {
-    const char *help;
-    bool free;
+    const char *help; /* the meaning in whole sentences */
+    bool free;        /* a resumed run may change it */
 } setting_meaning;
 
 extern const setting_meaning settings_meaning[]; /* in the order of the table's fields */
 
-/* The path of the setting with this name: "train.batch_size" for "batch-size=8". The name is the
- * whole path or the part after its dot, may have dashes, and ends at the first "=". NULL: there is
- * no such setting. */
+/* Returns the path of the setting with this name, such as "train.batch_size" for "batch-size=8".
+ * The name ends at the first "=". It is the whole path or the part after its dot, and may have
+ * dashes for underscores. NULL: there is no such setting. */
 const char *settings_find(const char *name);
 
-/* Makes the paths of files absolute. */
+/* Makes the paths of the files in the settings absolute. Returns false with an error if one becomes
+ * too long. */
 bool settings_find_files(settings *s);
 int64_t settings_warmup(const settings *s); /* the number of warm-up steps */
 
-/* True if the run in dir, which had the settings `was`, may continue with `now`. Prints the
- * changes. */
+/* Checks whether the run in dir, which had the settings `was`, may continue with `now`. If it may,
+ * prints the changes. Otherwise returns false with an error. */
 bool settings_go_on(const settings *was, const settings *now, const char *dir);
 
 #endif

@@ -36,7 +36,7 @@ static bool append_file(text *t, const char *path)
         return fail(path);
     }
     bool ok = true;
-    do { /* there is always room for a zero after the text */
+    do { /* leaves a byte for the zero after the text */
         ok = t->n + 1 < t->room || grow(t);
         if (ok) {
             t->n += fread(t->bytes + t->n, 1, t->room - t->n - 1, f);
@@ -55,8 +55,8 @@ static bool is_source(const char *name)
     return dot && (strcmp(dot, ".c") == 0 || strcmp(dot, ".h") == 0);
 }
 
-/* Appends an entry of a directory if it is a directory or a source file; does not open other
- * entries. Leaves out links to directories, because they may lead in a circle. */
+/* Appends an entry of a directory if it is a directory or a source file, and ignores other entries.
+ * Ignores links to directories, too, because they may lead in a circle. */
 static bool append_entry(text *t, const char *path)
 {
     struct stat s;
@@ -103,7 +103,8 @@ char *read_text(const char *path, size_t *n)
     bool there = stat(path, &s) == 0, folder = there && S_ISDIR(s.st_mode);
     bool ok = !there ? fail(path) : folder ? append_directory(&t, path) : append_file(&t, path);
     if (ok && t.n == 0) {
-        ok = hd_error_set(HD_VALUE, "%s: %s", path, folder ? "no C sources" : "the text is empty");
+        ok = hd_error_set(HD_VALUE, "%s: %s", path,
+                          folder ? "no .c or .h files in this directory" : "the file is empty");
     }
     if (!ok) {
         free(t.bytes);

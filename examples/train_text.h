@@ -1,12 +1,12 @@
-/* train_text.h - the text that train_gpt learns. */
+/* train_text.h - reads the text on which train_gpt trains. */
 #ifndef HEED_EXAMPLES_TRAIN_TEXT_H
 #define HEED_EXAMPLES_TRAIN_TEXT_H
 
 #include "heed/heed.h"
 
-/* The bytes of a file, or of all .c and .h files under a directory in the order of their names. *n
- * gets their number, which is 1 or more; a zero follows them. The caller frees the text with free.
- * NULL: the error is set. */
+/* Returns the bytes of the file at path. If path is a directory, returns the bytes of all .c and .h
+ * files under it, in the order of their names. *n gets the number of bytes, which is 1 or more; a
+ * zero follows the last byte. The caller frees the text with free. NULL: the error is set. */
 char *read_text(const char *path, size_t *n);
 
 #endif

@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     int64_t width = hd_size(hd_module_get_parameter(model, "lm_head.weight"), 1);
     hd_module_set(model, "lm_head", hd_linear_new(width, 2, true)); /* the head of two classes */
     hd_module_load_state_dict(model, weights, true, NULL);
-    int64_t longest, pad; /* the length and the padding of the training's messages */
+    int64_t longest, pad; /* the length and the padding of the messages in the training */
     hd_dict_get_int(state, "longest", &longest);
     hd_dict_get_int(state, "pad", &pad);
     hd_tensor *ids = hd_tokenizer_encode_with(tokenizer, message, -1, NULL); /* (n,) */

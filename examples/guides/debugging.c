@@ -22,7 +22,7 @@ static void chain(void)
 
 /* ---------------------------------------------------------------- for gdb */
 
-/* The attention weights of the tokens x (n, d): (n, n) */
+/* Returns the causal attention weights (n, n) of the tokens x (n, d). */
 static hd_tensor *causal_weights(hd_tensor *x)
 {
     int64_t n = hd_size(x, 0);
@@ -61,7 +61,7 @@ static void find_nan(void)
     printf("y has NaN: %s\n", has_nan(y) ? "yes" : "no");
 }
 
-/* Each row of x (n, d) divided by its sum */
+/* Returns x (n, d) with each row divided by its sum. */
 static hd_tensor *normalised_forward(hd_module *self, hd_tensor *x)
 {
     (void)self;
@@ -86,7 +86,7 @@ static void first_nan(void)
     hd_module_free(model);
 }
 
-/* The binary cross-entropy of the model's answers to x (n, 1) and the classes y (n, 1): () */
+/* Returns the binary cross-entropy () of the model's answers to x (n, 1), with classes y (n, 1). */
 static hd_tensor *loss_by_hand(hd_module *model, hd_tensor *x, hd_tensor *y)
 {
     hd_tensor *p = hd_sigmoid(hd_forward(model, x)); /* (n, 1), the probability of class 1 */
@@ -134,7 +134,7 @@ static void mistakes_in_a_training(void)
     for (int step = 0; step < 3; step++) {
         HD_SCOPE;
         hd_tensor *logits = hd_forward(model, hd_ones(HD_FLOAT32, 4, 3)); /* (4, 2) */
-        hd_backward(hd_cross_entropy(hd_softmax(logits, -1), y));         /* wrong: of logits */
+        hd_backward(hd_cross_entropy(hd_softmax(logits, -1), y));         /* wrong: pass logits */
         hd_optim_step(o); /* wrong: hd_optim_zero_grad(o) is missing */
     }
     hd_optim_free(o);
@@ -193,14 +193,14 @@ static void no_scope(void)
     hd_on_warning(hd_warning_print, NULL);
     hd_tensor *x = hd_requires_grad_(hd_ones(HD_FLOAT32, 3), true); /* (3,) */
     for (int step = 0; step < 50001; step++) {
-        hd_backward(hd_sum(hd_exp(x))); /* an HD_SCOPE; before it frees both results */
+        hd_backward(hd_sum(hd_exp(x))); /* an HD_SCOPE; above it frees both results */
     }
 }
 
 static void freed_twice(void)
 {
     hd_module *layer = hd_linear_new(3, 3, true);
-    hd_module *model = hd_sequential(layer); /* the parent of layer, which frees it */
+    hd_module *model = hd_sequential(layer); /* model is now the parent of layer, and frees it */
     hd_module_free(model);
     hd_module_free(layer);
 }

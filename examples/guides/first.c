@@ -1,5 +1,5 @@
 /* first.c - the first program of README.md: self-attention, and the gradient of a weight. */
-#include <heed/heed.h>
+#include "heed.h"
 
 int main(void)
 {

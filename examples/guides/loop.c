@@ -1,7 +1,7 @@
 /* loop.c - the training loop of README.md: a small network learns which points lie in a circle. */
 #include <stdio.h>
 
-#include <heed/heed.h>
+#include "heed.h"
 
 enum { POINTS = 500, TRAIN = 400, BATCH = 50 };
 

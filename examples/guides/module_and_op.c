@@ -6,7 +6,7 @@
 /* ---------------------------------------------------------------- a module */
 
 typedef struct {
-    hd_module base; /* first */
+    hd_module base; /* the first member */
     hd_module *attn, *out;
     hd_tensor *scale; /* (1,), parameter */
 } net;
@@ -115,7 +115,7 @@ static void show_the_tower(void)
 
 /* ---------------------------------------------------------------- an op */
 
-/* hard_swish(x) = x gate, gate = (x + 3) / 6 held between 0 and 1; x has n elements */
+/* Sets y = x * gate, where gate is (x + 3) / 6, clamped to 0 to 1. x and y have n elements. */
 static void hard_swish_f32(int64_t n, const float *x, float *y)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -151,7 +151,7 @@ static bool hard_swish_forward(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y)
     return hd_save(ctx, x[0]); /* backward needs it */
 }
 
-/* dx = dy (2 x + 3) / 6 where |x| < 3; dy where x >= 3; 0 where x <= -3 */
+/* dx = dy * (2 x + 3) / 6 where |x| < 3; dx = dy where x >= 3; dx = 0 where x <= -3 */
 static void hard_swish_backward(hd_ctx *ctx, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *x = hd_saved(ctx, 0);

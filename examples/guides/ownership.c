@@ -31,7 +31,7 @@ static void keep_the_best(void)
         double sum = hd_item(hd_sum(x));
         if (sum > most) {
             most = sum;
-            hd_assign(&best, x); /* keeps x, and releases the last best */
+            hd_assign(&best, x); /* keeps x, and releases the best one before it */
         }
     }
     hd_print(best);
@@ -40,7 +40,7 @@ static void keep_the_best(void)
 
 /* ---------------------------------------------------------------- returning a tensor */
 
-/* (x - mean) / sqrt(var) of x (n,): (n,) */
+/* Returns (x - mean) / sqrt(var) for x (n,): (n,). */
 static hd_tensor *normalised(hd_tensor *x)
 {
     HD_SCOPE;
@@ -59,7 +59,7 @@ static void return_a_tensor(void)
 
 /* ---------------------------------------------------------------- a loop that grows a tensor */
 
-/* all (1, n) with its first column repeated at the end: (1, n + rounds) */
+/* Returns all (1, n) followed by `rounds` copies of its first column: (1, n + rounds). */
 static hd_tensor *grown(hd_tensor *all, int rounds)
 {
     HD_SCOPE;
@@ -71,7 +71,7 @@ static hd_tensor *grown(hd_tensor *all, int rounds)
     return hd_scope_return(all); /* from the function to the caller */
 }
 
-/* Continues ids (1, t) with the n likeliest tokens: (1, t + n) */
+/* Returns ids (1, t) continued by n tokens, each of them the likeliest: (1, t + n). */
 static hd_tensor *generate(hd_module *model, hd_tensor *ids, int n)
 {
     HD_SCOPE;
@@ -82,7 +82,7 @@ static hd_tensor *generate(hd_module *model, hd_tensor *ids, int n)
         HD_SCOPE;
         hd_tensor *logits = hd_select(hd_forward(model, all), 1, -1); /* (1, vocabulary) */
         hd_tensor *next = hd_argmax_dim(logits, -1, true);            /* (1, 1) */
-        ok = hd_assign(&all, hd_cat(1, all, next));                   /* releases the shorter one */
+        ok = hd_assign(&all, hd_cat(1, all, next));                   /* releases the old one */
     }
     hd_tensor *text = ok ? hd_detach(all) : NULL; /* the same elements, owned by the scope */
     hd_release(all);
@@ -101,7 +101,7 @@ static void grow_a_tensor(void)
 
 /* ---------------------------------------------------------------- objects that keep tensors */
 
-/* The mean square of the model's answers to x (n, 3): () */
+/* Returns the mean square () of the model's answers to x (n, 3), after tanh. */
 static hd_tensor *loss_of(hd_module *model, hd_tensor *x)
 {
     HD_SCOPE;

@@ -4,10 +4,10 @@
 
 #include <stdio.h>
 
-enum { ROWS = 48, STEPS = 60 }; /* ROWS of a batch: a multiple of the number of ranks */
+enum { ROWS = 48, STEPS = 60 }; /* ROWS in a batch: a multiple of the number of ranks */
 
-/* The points of batch `step`, the same on every rank: x (ROWS, 2); y (ROWS,) int64, 1 where x lies
- * above a line. */
+/* Makes batch `step`, the same on every rank: points x (ROWS, 2), and classes y (ROWS,) int64,
+ * which are 1 for points above a line. */
 static void batch(int step, hd_tensor **x, hd_tensor **y)
 {
     hd_tensor *n = hd_arange_as(HD_FLOAT32, step * ROWS, (step + 1) * ROWS, 1); /* (ROWS,) */
@@ -16,14 +16,14 @@ static void batch(int step, hd_tensor **x, hd_tensor **y)
     *y = hd_to(hd_gt(b, hd_mul_scalar(a, 0.5)), HD_INT64);
 }
 
-/* The part of x (ROWS, ...) that this rank learns from. */
+/* Returns the rows of x (ROWS, ...) on which this rank trains. */
 static hd_tensor *share_of(hd_tensor *x)
 {
     int64_t share = ROWS / hd_mpi_size(), first = hd_mpi_rank() * share;
     return hd_slice(x, 0, first, first + share);
 }
 
-/* The mean of value over all ranks. */
+/* Returns the mean of value over all ranks. */
 static double mean_of(double value)
 {
     hd_mpi_sum(1, &value);
@@ -42,7 +42,7 @@ static void train(hd_module *model)
         batch(step, &x, &y);
         hd_tensor *loss = hd_cross_entropy(hd_forward(model, share_of(x)), share_of(y)); /* () */
         hd_optim_zero_grad(opt);
-        if (!hd_backward(loss) || !hd_optim_step(opt)) { /* on all ranks, if it fails on one */
+        if (!hd_backward(loss) || !hd_optim_step(opt)) { /* if one rank fails, all do */
             break;
         }
         double all = mean_of(hd_item(loss));
@@ -54,7 +54,7 @@ static void train(hd_module *model)
     hd_ddp_free(ddp);
 }
 
-/* Rank 0 writes the file; the result is true on all ranks or on none. */
+/* Rank 0 writes the file. Returns true on all ranks if it succeeds, and false on all if not. */
 static bool save(hd_module *model, const char *path)
 {
     hd_dict *weights = hd_module_state_dict(model);

@@ -32,7 +32,7 @@ static bool fit(hd_module *model, hd_tensor *x, hd_tensor *y, int steps)
     return hd_error_code() == HD_OK;
 }
 
-/* The share of right answers to x (n, 2); the right classes are y (n,). */
+/* Returns the share of right answers to x (n, 2), whose classes are y (n,). */
 static double accuracy(hd_module *model, hd_tensor *x, hd_tensor *y)
 {
     HD_SCOPE;
@@ -44,7 +44,7 @@ static double accuracy(hd_module *model, hd_tensor *x, hd_tensor *y)
     return hd_item(hd_mean(right));
 }
 
-/* Learns each row of x (n, 2) and y (n,) once, in batches and in a new order. */
+/* Trains model on each row of x (n, 2) and y (n,) once, in batches and in a random order. */
 static void epoch(hd_module *model, hd_optim *opt, hd_tensor *x, hd_tensor *y)
 {
     HD_SCOPE;
@@ -52,7 +52,7 @@ static void epoch(hd_module *model, hd_optim *opt, hd_tensor *x, hd_tensor *y)
     hd_tensor *order = hd_randperm(n); /* (n,) int64 */
     for (int64_t at = 0; at < n; at += BATCH) {
         HD_SCOPE;
-        hd_tensor *rows = hd_slice(order, 0, at, at + BATCH); /* (b,); the last b may be less */
+        hd_tensor *rows = hd_slice(order, 0, at, at + BATCH); /* (b,); b is BATCH, or less */
         hd_tensor *xb = hd_index_select(x, 0, rows);          /* (b, 2) */
         hd_tensor *yb = hd_index_select(y, 0, rows);          /* (b,) */
         hd_optim_zero_grad(opt);
@@ -160,7 +160,7 @@ static hd_module *reader_new(int64_t vocabulary)
     return hd_module_ready(self);
 }
 
-/* The mean loss of the batch x, y (b, t) int64: () */
+/* Returns the mean loss () of the batch x, y (b, t) int64. */
 static hd_tensor *loss_of(hd_module *model, hd_tensor *x, hd_tensor *y)
 {
     hd_tensor *logits = hd_forward(model, x); /* (b, t, vocabulary) */
@@ -201,7 +201,7 @@ static void run_free(run *r)
     hd_module_free(r->model);
 }
 
-/* The mean loss of the validation windows, from which the model has not learned. */
+/* Returns the mean loss of the validation windows, on which the model is not trained. */
 static double evaluate(hd_module *model, const data *d)
 {
     HD_SCOPE;
@@ -219,7 +219,7 @@ static double evaluate(hd_module *model, const data *d)
     return sum / (double)n;
 }
 
-/* The next batch. At the end of an epoch hd_loader_next returns false once. */
+/* Gets the next batch. At the end of an epoch hd_loader_next returns false once. */
 static bool next_batch(hd_loader *loader, hd_tensor **x, hd_tensor **y)
 {
     return hd_loader_next(loader, x, y) || hd_loader_next(loader, x, y);
@@ -229,7 +229,7 @@ static void train(run *r, const data *d, int64_t until)
 {
     while (r->step < until && hd_error_code() == HD_OK) {
         HD_SCOPE;
-        hd_tensor *x, *y; /* (BATCH, CONTEXT) int64; y is x, one character later */
+        hd_tensor *x, *y; /* (BATCH, CONTEXT) int64; y is x shifted by one character */
         if (!next_batch(r->loader, &x, &y)) {
             return;
         }

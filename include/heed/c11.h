@@ -1,6 +1,7 @@
-/* c11.h - the C side of the macros in heed's headers: lists of integers, the C type of an array. It
- * is plain C11, except for HD__ROOM and HD__ARRAY_ROOM, which ask GCC or Clang. cxx.h is the
- * counterpart for C++; the macros that users call are the same. tensor.h includes both. */
+/* c11.h - the macros of heed's headers as C defines them: lists of integers, the C type of an
+ * array. It is plain C11, except for HD__ROOM and HD__ARRAY_ROOM, which use builtins of GCC and
+ * Clang. cxx.h is the counterpart for C++; the macros that users call are the same. tensor.h
+ * includes both. */
 #ifndef HEED_C11_H
 #define HEED_C11_H
 
@@ -8,10 +9,10 @@
 
 #include "heed/base.h"
 
-/* The C types that a dtype takes, one bit for each value of hd_c_type: its own type, for HD_BOOL
- * any type of one byte, and for HD_BFLOAT16 uint16_t, which holds the bits. Every dtype takes a
- * type that heed does not know (HD_C_OTHER, bit 0). A number that is no dtype takes all types; the
- * call finds that fault later. */
+/* The C types that dtype d accepts, as a set of bits: bit c stands for the hd_c_type c. A dtype
+ * accepts its own C type; HD_BOOL accepts any type of one byte, and HD_BFLOAT16 accepts uint16_t,
+ * which holds its bits. Every dtype accepts a type that heed does not know (HD_C_OTHER, bit 0). For
+ * a number that is no dtype, all bits are set, because the called function reports this mistake. */
 #define HD__C_TAKEN(d)                                                                             \
     ((d) == HD_FLOAT32    ? 0x3                                                                    \
      : (d) == HD_FLOAT64  ? 0x5                                                                    \
@@ -22,7 +23,8 @@
 
 #ifndef __cplusplus
 /* In a wrong program, a _Generic expression has the type of one of these structs. So the program
- * does not compile, and the compiler names the struct. No such object exists. */
+ * does not compile, and the compiler's error shows the name of the struct. The objects are declared
+ * but never defined. */
 struct hd_sizes_indices_and_dims_are_integers {
     int unused;
 };
@@ -47,16 +49,17 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
 
 /* ---------------------------------------------------------------- dtypes */
 
-/* The first or second argument of a function, which must have the type hd_dtype. Without this
- * check, C would convert any number. C's enumerators are of type int, so tensor.h puts a macro in
- * front of each, which casts it. No macro is expanded inside itself: there the name is the
- * enumerator. */
+/* Check that the first or second argument of a function, d, has the type hd_dtype. Without this
+ * check, C would accept any number. An enumerator of C has the type int, so tensor.h defines a
+ * macro with the name of each enumerator, which casts it to hd_dtype. A macro is not expanded
+ * inside itself; there the name means the enumerator. */
 #define HD__DTYPE_FIRST(d) _Generic((d), hd_dtype : (d), default : hd__first_is_no_dtype)
 #define HD__DTYPE_SECOND(d) _Generic((d), hd_dtype : (d), default : hd__second_is_no_dtype)
 
 /* ---------------------------------------------------------------- lists */
 
-/* A count, which evaluates nothing, and an array of the items. */
+/* Expands to two arguments of a call: the number of items, and an array of them. Each item is
+ * evaluated once, in the array. */
 #define HD__ITEMS(type, ...)                                                                       \
     (int)(sizeof((type[]){__VA_ARGS__}) / sizeof(type)), (type[])                                  \
     {                                                                                              \
@@ -64,8 +67,9 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
     }
 
 /* HD__ITEMS for integers. A floating-point number among the first 16 items does not compile;
- * without this check, C would cut it to an integer. The check uses the type of a sum, which is a
- * floating-point type if one of its parts has such a type; zeros fill up a short list. */
+ * without this check, C would convert it to an integer. The check looks at the type of a sum of the
+ * items: it is a floating-point type if one item has such a type. Zeros fill up a list of fewer
+ * than 16 items. */
 #define HD__LIST(...)                                                                              \
     _Generic(HD__SUM_OF(__VA_ARGS__), float                                                        \
              : hd__no_integers, double                                                             \
@@ -76,9 +80,9 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
     0 * HD__FIRST(a) + 0 * (b) + 0 * (c) + 0 * (d) + 0 * (e) + 0 * (f) + 0 * (g) + 0 * (h) +       \
         0 * (i) + 0 * (j) + 0 * (k) + 0 * (l) + 0 * (m) + 0 * (n) + 0 * (o) + 0 * (p)
 
-/* ISO C has no empty list, but GCC and Clang take one: hd_zeros(HD_FLOAT32). Each needs its own
- * way: GCC's builtin function takes no argument too (8 is its class of floating-point numbers), and
- * Clang leaves out the comma. */
+/* ISO C has no empty list, but GCC and Clang accept one: hd_zeros(HD_FLOAT32). Then the argument a
+ * is empty. GCC's builtin function accepts an empty argument (it returns 8 for a floating-point
+ * type). For Clang, __VA_OPT__ leaves out the comma. */
 #if defined(__clang__) && __clang_major__ >= 12
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpedantic"
@@ -96,11 +100,11 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
 
 /* ---------------------------------------------------------------- arrays */
 
-/* 1 << the hd_c_type of the elements of data, which is an array of up to 3 dims or a pointer. The
- * type of *data tells it. With one dim, *data is a number. With two, it is a row, which counts as a
- * pointer here. With three, it is a pointer to an array of some length, which matches an array type
- * without a length. A pointer to pointers would look like two dims, so HD__C_ROWS finds these types
- * first. */
+/* 1 << c, where c is the hd_c_type of the elements of data. data is an array of up to 3 dims or a
+ * pointer. The type of *data decides. With one dim, *data is a number. With two dims, it is a row,
+ * which _Generic treats as a pointer. With three dims, it is treated as a pointer to an array,
+ * which matches the type of a pointer to an array without a length. A pointer to pointers would
+ * look like an array of two dims, so HD__C_ROWS finds these types first. */
 #define HD__C_BIT(data)                                                                            \
     (1 << _Generic((data),                                                                         \
                    HD__C_ROWS(float) HD__C_ROWS(double) HD__C_ROWS(long) HD__C_ROWS(long long)     \
@@ -135,8 +139,8 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
 #define HD__C_LONG 12
 #endif
 
-/* The hd_c_type of a bit. Without a bit, the value is a struct, so that the call does not compile.
- * The bit occurs once in the expression, because it is long. */
+/* c, if bit is 1 << c. If bit is 0, the value is the struct `error`, so the program does not
+ * compile. The macro uses `bit` only once, because its expansion is long. */
 #define HD__C_TYPE_OR(error, bit)                                                                  \
     _Generic((char(*)[1 + (bit)])0,                                                                \
              HD__C_IS(0) HD__C_IS(1) HD__C_IS(2) HD__C_IS(3) HD__C_IS(4) HD__C_IS(5) HD__C_IS(6)   \
@@ -145,19 +149,22 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
              : (error))
 #define HD__C_IS(c) char(*)[1 + (1 << c)] : c,
 
-/* The hd_c_type of data. If d is a constant, it must be a type that d takes. HD__C_MASK knows a
- * constant by this rule: only a constant 0 is a null pointer constant, and with it the choice has
- * the type of its other side. */
+/* HD__C_TYPE_FOR is the hd_c_type of data. If d is a constant that does not accept this type, the
+ * program does not compile. HD__C_MASK finds out whether d is a constant. For a constant d, the
+ * pointer (void *)(0 * d) is a null pointer constant, and the conditional expression has the type
+ * of its other operand, int *. For a variable d, the conditional expression has the type void *. */
 #define HD__C_TYPE_FOR(d, data) HD__C_TYPE_OR(hd__other_type, HD__C_MASK(d) & HD__C_BIT(data))
 #define HD__C_MASK(d)                                                                              \
     _Generic(1 ? (void *)(intptr_t)(0 * (int)(d)) : (int *)0, int *                                \
              : HD__C_TAKEN((int)(d)), void *                                                       \
              : 0x1ffff)
 
-/* The bytes from data to the end of the object that it points into; SIZE_MAX if the compiler does
- * not know. It knows the size of a declared array, and of more arrays when it optimises. */
+/* The number of bytes from data to the end of the object that data points into, or SIZE_MAX if the
+ * compiler does not know it. The compiler knows the size of a declared array, and of more arrays
+ * when it optimises. */
 #if defined(__clang__)
-/* Clang does not count the flexible array member of a static struct. Then the least size is 0. */
+/* For a static struct that ends in a flexible array member, Clang does not count this member in
+ * mode 0, the largest size. In this case mode 3, the smallest size, gives 0. */
 #define HD__ROOM(data) (__builtin_object_size(data, 3) ? __builtin_object_size(data, 0) : SIZE_MAX)
 #elif defined(__GNUC__)
 #define HD__ROOM(data) __builtin_object_size(data, 0)
@@ -165,9 +172,11 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
 #define HD__ROOM(data) SIZE_MAX
 #endif
 
-/* For hd_tensor_of: the hd_c_type of an array of up to 3 dims, or a struct, so that the call does
- * not compile; and the array's bytes. HD__ARRAY_ROOM finds an array by its type: `1 ? (array) :
- * NULL` makes a pointer of an array, and leaves the type of a pointer as it is. */
+/* hd_tensor_of uses these macros. HD__C_TYPE_OF is the hd_c_type of the elements of an array of up
+ * to 3 dims. If hd_tensor_of does not accept the type of the elements, HD__C_TYPE_OF is a struct,
+ * so the program does not compile. HD__ARRAY_ROOM is the number of bytes of an array; for a pointer
+ * it is HD__ROOM. It finds out whether `array` is a pointer by the type of `1 ? (array) : NULL`:
+ * this expression converts an array to a pointer, but leaves the type of a pointer as it is. */
 #define HD__C_TYPE_OF(array)                                                                       \
     _Generic((array), HD__C_MADE(HD__C_FLAT) default                                               \
              : _Generic(*HD__C_ADDRESS(array), HD__C_MADE(HD__C_DEEP) default                      \

@@ -1,6 +1,6 @@
-/* cxx.h - the C++ side of the macros in heed's headers. C++ has no _Generic and no compound
- * literals. The macros that users call are the same as in C (c11.h). It needs C++11; tensor.h
- * includes it. */
+/* cxx.h - the macros of heed's headers as C++ defines them, because C++ has no _Generic and no
+ * compound literals. The macros that users call are the same as in C (c11.h). It needs C++11;
+ * tensor.h includes it. */
 #ifndef HEED_CXX_H
 #define HEED_CXX_H
 
@@ -14,8 +14,9 @@ extern "C++" { /* a program may include heed inside extern "C" */
 #define HD__DTYPE_FIRST(d) d
 #define HD__DTYPE_SECOND(d) d
 
-/* A count, which evaluates nothing, and an array that lives to the end of the full expression. The
- * items stand in braces, so they are evaluated from left to right. */
+/* Expand to two arguments of a call: the number of items, which evaluates none of them, and an
+ * array of the items, which lives until the end of the full expression. Because of the braces
+ * around the items, they are evaluated from left to right. */
 #define HD__COUNT_OF(...) sizeof(hd__cxx_count(__VA_ARGS__))
 #define HD__ITEMS(type, ...)                                                                       \
     static_cast<int>(HD__COUNT_OF(__VA_ARGS__)),                                                   \
@@ -50,7 +51,7 @@ template <size_t n> struct hd__cxx_integers {
     }
 };
 
-/* The hd_c_type of T, which is the element type of an array or the target type of a pointer. */
+/* The hd_c_type of the C type T. */
 template <class T> struct hd__cxx_c_type : std::integral_constant<hd_c_type, HD_C_OTHER> {
 };
 template <class T>
@@ -80,7 +81,8 @@ HD__C_TYPE(unsigned long long, HD_C_ULLONG)
 HD__C_TYPE(long double, HD_C_LDOUBLE)
 #undef HD__C_TYPE
 
-/* The hd_c_type of the elements that the expression `data` of type D points to or holds. */
+/* The hd_c_type of the elements of an expression `data` of type D, which is a pointer or an
+ * array. */
 template <class D>
 struct hd__cxx_c_type_of
     : hd__cxx_c_type<typename std::remove_cv<typename std::remove_all_extents<
@@ -97,8 +99,9 @@ template <class D> struct hd__cxx_dtype_of : hd__cxx_c_type_of<D> {
                   "holds");
 };
 
-/* The bytes of an array of type D. They are not known for a pointer, nor for an array of one
- * element, which may be the last field of a struct that goes on. */
+/* The number of bytes of an array of type D; SIZE_MAX for a pointer, and for an array of one
+ * element, because this may be the last field of a struct that is longer than its declaration
+ * says. */
 template <class D> struct hd__cxx_bytes_of : std::integral_constant<size_t, SIZE_MAX> {
 };
 template <class T, size_t n>
@@ -111,8 +114,8 @@ inline hd_scalar hd_scalar_of(hd_scalar s)
     return s;
 }
 
-/* Each type has its overload: with overloads for int64_t and double alone, a call with an int would
- * be ambiguous. */
+/* There is an overload for each type. With overloads for int64_t and double alone, a call with an
+ * int would be ambiguous. */
 #define HD__SCALAR_OF(type, make, as)                                                              \
     inline hd_scalar hd_scalar_of(type v)                                                          \
     {                                                                                              \

@@ -1,60 +1,64 @@
-/* heed.h - everything that libheed offers. Include this header; viz.h, hf.h, config.h and mpi.h
- * belong to libraries of their own. Four rules hold for the whole API. docs/contract.md has the
- * exceptions and details, one heading each.
+/* heed.h - everything that libheed offers. Include this header. viz.h, hf.h, config.h and mpi.h
+ * belong to separate libraries, so include them yourself. Four rules hold for the whole API;
+ * docs/contract.md has the details and the exceptions.
  *
- * 1. Ownership: scopes over reference counts.
+ * 1. Ownership: scopes on top of reference counts.
  *    A new tensor belongs to the innermost scope of its thread, which releases it when it closes.
  *    HD_SCOPE; opens a scope that closes at the end of the block. The outermost scope is the
- *    thread's root scope. hd_retain keeps a tensor longer, until hd_release. hd_scope_return(y)
- *    moves y to the enclosing scope; hd_forward does so with its result. A function that returns
- *    its own argument (an in-place op, or hd_contiguous of a contiguous tensor) adds no holder.
- *    Modules, optimizers and the graph keep the tensors that they need.
+ *    thread's root scope. hd_retain keeps a tensor alive longer, until hd_release.
+ *    hd_scope_return(y) moves y to the enclosing scope; hd_forward does so with its result. A
+ *    function that returns its own argument (an in-place op, or hd_contiguous of a contiguous
+ *    tensor) adds no reference. Modules, optimizers and the graph keep the tensors that they need.
  *
- *    Texts (const char *) and lists belong to scopes, too. The caller owns every other new object,
- *    and frees it with the _free function of its type (an open safetensors file:
- *    hd_safetensors_close; a char *: hd_free).
+ *    Texts (const char *) and lists belong to scopes, too. The caller owns every other new object
+ *    and frees it with the _free function of its type. Two types have another function:
+ *    hd_safetensors_close for an open safetensors file, and hd_free for a char *.
  *
  *    A function that is given a freed tensor or object, or a list whose scope closed, fails with
  *    HD_STATE, and so does a second free. heed remembers the last 64 things that each thread freed,
  *    and with HEED_DEBUG=1 in the environment the last 65,536. After that, such a use is undefined.
  *
  * 2. Errors: no function aborts or exits, and nothing prints unless the environment asks for it.
- *    A call that fails returns NULL (false; -1 for sizes; NaN for hd_item) and sets the thread's
- *    error: hd_error_code() and hd_error_message(). The message names the function that the program
- *    called, the values and what was expected. The first error stays set until hd_error_clear(). A
- *    call that is given NULL returns NULL and leaves the first error standing, so a chain of calls
- *    is checked once, at its end.
+ *    A call that fails returns NULL (or false, -1 for a size, NaN from hd_item) and sets the
+ *    thread's error: hd_error_code() and hd_error_message(). The message names the function that
+ *    the program called, the values that it got, and the values that it expects. The first error
+ *    stays set until hd_error_clear(). A call that is given NULL returns NULL and keeps the first
+ *    error, so the program can check a chain of calls once, at its end.
  *
  *    A call that fails has changed nothing, unless its comment says otherwise: no argument, no
  *    other object, no file and no generator. While an error is set, hd_optim_step and the functions
  *    that save change nothing.
  *
- *    HD_NONE leaves an argument out; it never means failure. For options, out-parameters and user
- *    data, NULL means "default" or "not wanted".
+ *    HD_NONE stands for an optional tensor that the caller leaves out; it never means failure. For
+ *    options, out-parameters and user data, NULL means "default" or "not wanted".
  *
- *    A call that is probably a mistake gives a warning: it calls the handler that hd_on_warning
- *    sets. The default is silence. base.h lists all warnings.
+ *    If a call is probably a mistake, heed gives a warning: it calls the handler that hd_on_warning
+ *    sets. By default there is no handler. base.h lists the warnings of libheed.
  *
  * 3. Threads.
  *    Any number of threads may read one tensor, and run one module in evaluation mode, at the same
- *    time. The caller makes sure that only one thread writes at a time. hd_backward writes to its
- *    graph and to the leaves that require grad. hd_grad_of writes to no leaf. Retain a tensor
- *    before another thread uses it. Scopes, errors and grad mode are per thread.
+ *    time. The caller makes sure that no thread uses a tensor or module while another thread writes
+ *    to it. hd_backward writes to its graph and to the leaves that require grad. hd_grad_of writes
+ *    to no leaf. Before another thread uses a tensor, retain it. Scopes, errors and grad mode are
+ *    per thread.
  *
  * 4. Determinism.
  *    The same seed, build and CPU level give the same bits, for any number of threads.
  *
- * Lists: sizes and indices are written as lists, hd_view(x, 2, 6, -1). Each such macro calls a
- * function whose name ends in _n, and which takes a count and an array. Negative dims and indices
- * count from the end.
+ * Lists: sizes and indices are written as lists, as in hd_view(x, 2, 6, -1). Each such call is a
+ * macro over a function whose name ends in _n. That function takes a count and an array. Negative
+ * dims and indices count from the end.
  *
- * Numbers: a function takes a number of any C type as its value (hd_full), and where its name ends
- * in _scalar.
+ * Numbers: an argument of type hd_scalar takes a number of any C type, as in hd_full(HD_INT64, 7,
+ * 2, 3) and hd_add_scalar(x, 0.5).
  *
- * Order: arguments stand in PyTorch's order, with three exceptions. A list ends a call in C, so an
- * argument that follows the list in PyTorch comes before it. A dtype, which PyTorch may leave out,
- * is always written and comes first, as a type does in C; a number in its place does not compile. A
- * path comes before the object that is saved there.
+ * Options: a function such as hd_adamw_defaults returns a struct of options with their defaults.
+ * The comment of each field begins with its default.
+ *
+ * Order: arguments have PyTorch's order, with three exceptions. First, a list can only be the end
+ * of a call, so an argument that follows the list in PyTorch comes before it. Second, a dtype is
+ * required, and comes first, or right after the tensor in hd_to and the _like functions. A number
+ * in its place does not compile. Third, a path comes before the object that is saved there.
  *   torch.full((2, 3), 1.5)             hd_full(HD_FLOAT32, 1.5, 2, 3)
  *   torch.zeros(2, 3, dtype=d)          hd_zeros(d, 2, 3); likewise empty, ones, rand, randn
  *   torch.randint(0, 9, (2, 3))         hd_randint(HD_INT64, 0, 9, 2, 3)

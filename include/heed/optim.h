@@ -1,8 +1,8 @@
 /* optim.h - optimizers, schedules of the learning rate and clipping, as torch.optim defines them.
  *
- * An optimizer retains its parameters. A step reads each parameter's .grad and writes the parameter
- * in place, outside the graph; a parameter without a gradient does not change. A step that fails,
- * or a step while an error is set, changes nothing and returns false.
+ * An optimizer retains its parameters. A step reads each parameter's .grad and changes the
+ * parameter in place, outside the graph. A parameter without a gradient does not change. A step
+ * that fails, or a step while an error is set, changes nothing and returns false.
  *
  *   hd_adamw_options a = hd_adamw_defaults();
  *   const hd_list *parameters = hd_module_parameters(model);
@@ -18,9 +18,10 @@
  *       hd_schedule_step(s);
  *   }
  *
- * Gradients accumulate: if hd_backward runs for n losses, each divided by n, between
- * hd_optim_zero_grad and hd_optim_step, the step uses their mean. A checkpoint between these
- * backwards needs the gradients too; see hd_module_save_grads in nn.h. */
+ * Gradients add up: if a program divides each of n losses by n, and calls hd_backward for all of
+ * them between hd_optim_zero_grad and hd_optim_step, the step uses the mean of their gradients. A
+ * checkpoint between these backwards must include the gradients; see hd_module_save_grads in
+ * nn.h. */
 #ifndef HEED_OPTIM_H
 #define HEED_OPTIM_H
 
@@ -34,17 +35,22 @@ extern "C" {
 
 typedef struct hd_optim hd_optim; /* an optimizer; free it with hd_optim_free */
 
+/* In the formulas of the optimizers, p is a parameter, g its gradient, wd is weight_decay, b1 and
+ * b2 are beta1 and beta2, and t is the number of the step, counted from 1. The state m, v and s is
+ * 0 before the first step, unless noted. With maximize, -g takes the place of g. The functions
+ * hd_..._new take options o; o NULL: the defaults. */
+
 typedef struct hd_sgd_options {
     size_t size;
     double lr;           /* 1e-3 */
     double momentum;     /* 0 */
     double dampening;    /* 0 */
     double weight_decay; /* 0: added to the gradient */
-    bool nesterov;       /* false; true needs momentum, and dampening 0 */
+    bool nesterov;       /* false; true requires momentum > 0 and dampening 0 */
     bool maximize;       /* false */
 } hd_sgd_options;
 
-/* SGD, for each parameter p with its gradient g; o NULL: the defaults, here and below.
+/* SGD:
  *   g += wd p
  *   v = momentum v + (1 - dampening) g (first step: g)
  *   p -= lr v (nesterov: p -= lr (g + momentum v))
@@ -58,8 +64,8 @@ typedef struct hd_adamw_options {
     double lr;           /* 1e-3 */
     double beta1, beta2; /* 0.9, 0.999 */
     double eps;          /* 1e-8 */
-    double weight_decay; /* 1e-2: taken off the parameter, not added to the gradient */
-    bool amsgrad;        /* false; if true, v is the largest v of all steps */
+    double weight_decay; /* 1e-2: subtracted from the parameter, not added to the gradient */
+    bool amsgrad;        /* false; if true, the last line uses the largest v of all steps */
     bool maximize;       /* false */
 } hd_adamw_options;
 
@@ -73,7 +79,7 @@ typedef struct hd_adamw_options {
 HD_API hd_adamw_options hd_adamw_defaults(void);
 HD_API hd_optim *hd_adamw_new(const hd_list *parameters, const hd_adamw_options *o);
 
-/* Adam: g += wd p, then AdamW without its first assignment. The options are the same, but
+/* Adam, which is AdamW with g += wd p in place of the first line. The options are the same, but
  * weight_decay is 0 by default.
  *
  * Kingma and Ba 2015, "Adam: A Method for Stochastic Optimization" */
@@ -88,7 +94,7 @@ typedef struct hd_rmsprop_options {
     double eps;          /* 1e-8 */
     double weight_decay; /* 0: added to the gradient */
     double momentum;     /* 0 */
-    bool centered;       /* false; if true, s - m^2 takes the place of s */
+    bool centered;       /* false; if true, s - m^2 takes the place of s under the root */
     bool maximize;       /* false */
 } hd_rmsprop_options;
 
@@ -127,7 +133,7 @@ typedef struct hd_lion_options {
     size_t size;
     double lr;           /* 1e-4 */
     double beta1, beta2; /* 0.9, 0.99 */
-    double weight_decay; /* 0: taken off the parameter, not added to the gradient */
+    double weight_decay; /* 0: subtracted from the parameter, not added to the gradient */
     bool maximize;       /* false */
 } hd_lion_options;
 
@@ -139,17 +145,17 @@ typedef struct hd_lion_options {
 HD_API hd_lion_options hd_lion_defaults(void);
 HD_API hd_optim *hd_lion_new(const hd_list *parameters, const hd_lion_options *o);
 
-HD_API void hd_optim_free(hd_optim *o);              /* frees o, but no parameter; takes NULL */
+HD_API void hd_optim_free(hd_optim *o);              /* frees o, not its parameters; takes NULL */
 HD_API bool hd_optim_step(hd_optim *o);              /* makes one step of every group */
-HD_API bool hd_optim_zero_grad(hd_optim *o);         /* drops the gradients, as set_to_none */
+HD_API bool hd_optim_zero_grad(hd_optim *o);         /* removes the gradients (set_to_none) */
 HD_API double hd_optim_lr(const hd_optim *o);        /* the lr of the first group; NaN on error */
 HD_API bool hd_optim_set_lr(hd_optim *o, double lr); /* sets the lr of all groups */
 
 /* ---------------------------------------------------------------- parameter groups */
 
-/* Adds a group of parameters with options of its own. o must have none of these parameters yet. The
- * options are of o's kind (an hd_sgd_options * for SGD); NULL: the options that the first group was
- * given. */
+/* Adds a group of parameters with their own options. o must have none of these parameters yet.
+ * options points to the options struct of o's kind, such as hd_sgd_options for SGD. NULL: the
+ * options that the first group got when o was made. */
 HD_API bool hd_optim_add_group(hd_optim *o, const hd_list *parameters, const void *options);
 /* the number of groups, 1 or more; -1 on error */
 HD_API int64_t hd_optim_group_count(const hd_optim *o);
@@ -160,37 +166,40 @@ HD_API bool hd_optim_group_set_lr(hd_optim *o, int64_t group, double lr);
 
 /* ---------------------------------------------------------------- state */
 
-/* Writes o's state into d under PyTorch's names: prefix.type, prefix.param_groups.0.lr,
- * prefix.state.0.step, prefix.state.0.exp_avg ... (prefix "": without prefix and dot). The tensors
- * share o's memory, which the next step changes: save or clone them before it. While an error
- * stands, nothing is written. */
+/* Adds o's state to d under PyTorch's names: prefix.type, prefix.param_groups.0.lr,
+ * prefix.state.0.step, prefix.state.0.exp_avg and so on. With prefix "", the names have no prefix
+ * and no dot before them. The tensors share o's memory, which the next step changes: save or clone
+ * them before. While an error is set, d does not change. */
 HD_API bool hd_optim_save(const hd_optim *o, hd_dict *d, const char *prefix);
 
-/* Copies the state from d. From then on o steps exactly as the saved optimizer would, to the bit. d
- * must have o's kind, groups and options (except lr, which is loaded), and tensors with the
- * parameters' shapes and dtypes. Otherwise the error names the difference, and nothing changes. */
+/* Sets o's state to a copy of the one in d. From then on the steps of o have the same bits as those
+ * of the saved optimizer. The saved optimizer must have had o's kind, groups and options, except
+ * lr, which is loaded; and its tensors must have the parameters' shapes and dtypes. Otherwise the
+ * call fails, the message names the difference, and nothing changes. */
 HD_API bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix);
 
 /* ---------------------------------------------------------------- schedules */
 
-/* A schedule sets the lr of every group of o when it is made and at each hd_schedule_step. The
- * formulas are those of torch.optim.lr_scheduler. In them, `base` is the group's lr when the
- * schedule was made, and `t` is the number of steps so far. o must outlive its schedule. A step
- * that fails, or a step while an error is set, changes nothing.
+/* A schedule of the learning rates of an optimizer o. It sets the lr of every group of o when it is
+ * made and at each hd_schedule_step. The formulas are those of torch.optim.lr_scheduler. In them,
+ * `base` is the group's lr at the time when the schedule is made, and `t` is the number of
+ * hd_schedule_step calls so far. o must outlive its schedule. A step that fails, or a step while an
+ * error is set, changes nothing.
  *
- * As in PyTorch, ConstantLR, StepLR, LinearLR and CosineAnnealingLR start from the current lr, and
- * each step multiplies it by the change from t - 1 to t. So hd_optim_set_lr has a lasting effect,
- * two schedules of one optimizer multiply, and a group that hd_optim_add_group adds later starts
- * from its own lr. For the other schedules such a group is an error (HD_STATE). */
+ * As in PyTorch, a step of ConstantLR, StepLR, LinearLR and CosineAnnealingLR computes the lr from
+ * the current one: it changes it by the ratio of the formula's values at t and t - 1. So
+ * hd_optim_set_lr has a lasting effect, two schedules of one optimizer multiply, and a group that
+ * hd_optim_add_group adds later starts from its own lr. With the other schedules, a step fails with
+ * HD_STATE if such a group was added. */
 typedef struct hd_schedule hd_schedule;
 
-/* ConstantLR: base factor while t < total_iters, then base; factor in [0, 1]. With (1, 0) the lr is
- * constant. */
+/* ConstantLR: base factor while t < total_iters, then base. factor is in [0, 1]. With factor 1 and
+ * total_iters 0, the lr is constant. */
 HD_API hd_schedule *hd_constant_lr_new(hd_optim *o, double factor, int64_t total_iters);
-/* StepLR: base gamma^floor(t / step_size) */
+/* StepLR: base gamma^floor(t / step_size). */
 HD_API hd_schedule *hd_step_lr_new(hd_optim *o, int64_t step_size, double gamma);
-/* LinearLR: base (start + (end - start) min(t, total_iters) / total_iters); start in (0, 1], end in
- * [0, 1]. With end 1 it is a warm-up. */
+/* LinearLR: base (start + (end - start) min(t, total_iters) / total_iters), where start is
+ * start_factor, in (0, 1], and end is end_factor, in [0, 1]. With end_factor 1 it is a warm-up. */
 HD_API hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double end_factor,
                                      int64_t total_iters);
 
@@ -202,7 +211,7 @@ typedef struct hd_cosine_annealing_options {
 
 /* CosineAnnealingLR: eta_min + (base - eta_min) (1 + cos(pi t / T_max)) / 2. After step T_max the
  * lr rises again, to base at step 2 T_max. The first step of a rise needs the base of every group,
- * so a group that was added later is an error there (HD_STATE).
+ * so it fails with HD_STATE if a group was added later.
  *
  * Loshchilov and Hutter 2017, "SGDR: Stochastic Gradient Descent with Warm Restarts", without the
  * restarts */
@@ -218,7 +227,7 @@ typedef struct hd_cosine_warmup_options {
     double min_lr;        /* 0 */
 } hd_cosine_warmup_options;
 
-/* A warm-up, then half a cosine:
+/* A warm-up, then half a period of a cosine. warmup is warmup_steps, and total is total_steps:
  *   t < warmup: initial_lr + t (base - initial_lr) / warmup
  *   else: min_lr + (base - min_lr) (1 + cos(pi (t - warmup) / (total - warmup))) / 2
  *
@@ -226,78 +235,81 @@ typedef struct hd_cosine_warmup_options {
 HD_API hd_cosine_warmup_options hd_cosine_warmup_defaults(void);
 HD_API hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *options);
 
-/* The curve from one lr to the next: half a cosine, or a line. */
+/* The curve from one lr to the next: half a period of a cosine, or a line. */
 typedef enum hd_anneal { HD_ANNEAL_COS = 0, HD_ANNEAL_LINEAR = 1 } hd_anneal;
 
 typedef struct hd_one_cycle_options {
     size_t size;
-    int64_t total_steps;     /* must be set: 1 or more; a step after them is an error */
-    double max_lr;           /* 0: each group's base */
-    double pct_start;        /* 0.3: the lr rises in this share of the steps */
-    hd_anneal anneal;        /* HD_ANNEAL_COS */
-    bool cycle_momentum;     /* true: momentum (beta1) falls while the lr rises; not for Adagrad */
+    int64_t total_steps; /* must be set: 1 or more; a step after them is an error */
+    double max_lr;       /* 0: each group's base */
+    double pct_start;    /* 0.3: the fraction of the steps in which the lr rises */
+    hd_anneal anneal;    /* HD_ANNEAL_COS */
+    /* true: momentum, or beta1, falls while the lr rises; must be false for Adagrad */
+    bool cycle_momentum;
     double base_momentum;    /* 0.85 */
     double max_momentum;     /* 0.95 */
     double div_factor;       /* 25: the lr begins at first = max_lr / div_factor */
     double final_div_factor; /* 1e4: the lr ends at first / final_div_factor */
-    bool three_phase;        /* false; if true, as many steps down to first as up, then on to the
-                              * end */
+    /* false; if true, the lr falls to `first` in as many steps as it rose, and in the remaining
+     * steps to its last value */
+    bool three_phase;
 } hd_one_cycle_options;
 
-/* One cycle: the lr rises to max_lr, then falls far below the value that it began with.
+/* One cycle: the lr rises from max_lr / div_factor to max_lr, then falls far below its first value.
  *
  * Smith and Topin 2018, "Super-Convergence: Very Fast Training of Neural Networks Using Large
  * Learning Rates"; torch.optim.lr_scheduler.OneCycleLR */
 HD_API hd_one_cycle_options hd_one_cycle_defaults(void);
 HD_API hd_schedule *hd_one_cycle_new(hd_optim *o, const hd_one_cycle_options *options);
 
-/* The better metric: the lower one, as for a loss, or the higher one. */
+/* The metric that counts as better: the lower one, as for a loss, or the higher one. */
 typedef enum hd_plateau_mode { HD_PLATEAU_MIN = 0, HD_PLATEAU_MAX = 1 } hd_plateau_mode;
-/* The meaning of the threshold: a share of the best metric, or a difference from it. */
+/* The meaning of `threshold`: a fraction of the best metric, or a difference from it. */
 typedef enum hd_threshold_mode { HD_THRESHOLD_REL = 0, HD_THRESHOLD_ABS = 1 } hd_threshold_mode;
 
 typedef struct hd_reduce_on_plateau_options {
     size_t size;
     hd_plateau_mode mode;             /* HD_PLATEAU_MIN */
     double factor;                    /* 0.1: in [0, 1); the lr is multiplied by it */
-    int64_t patience;                 /* 10: the most steps in a row without a better metric */
-    double threshold;                 /* 1e-4: by less than this a metric is not better */
+    int64_t patience;                 /* 10: this many steps in a row may bring no better metric */
+    double threshold;                 /* 1e-4: a better metric improves by more than this */
     hd_threshold_mode threshold_mode; /* HD_THRESHOLD_REL */
-    int64_t cooldown;                 /* 0: the steps after a reduction that do not count */
+    int64_t cooldown;                 /* 0: this many steps after a reduction do not count */
     double min_lr;                    /* 0: the lowest lr */
-    double eps;                       /* 1e-8: a reduction by this or less is left out */
+    double eps;                       /* 1e-8: a reduction by this much or less is left out */
 } hd_reduce_on_plateau_options;
 
 /* ReduceLROnPlateau: multiplies the lr of every group by factor if the metric, such as the
- * validation loss, has not become better for more than `patience` steps. Making this schedule
- * changes no lr; hd_schedule_step_metric does.
+ * validation loss, has not improved for more than `patience` steps. A program steps this schedule
+ * with hd_schedule_step_metric. Making it changes no lr.
  *
  * pytorch.org/docs: torch.optim.lr_scheduler.ReduceLROnPlateau */
 HD_API hd_reduce_on_plateau_options hd_reduce_on_plateau_defaults(void);
 HD_API hd_schedule *hd_reduce_on_plateau_new(hd_optim *o,
                                              const hd_reduce_on_plateau_options *options);
 
-HD_API void hd_schedule_free(hd_schedule *s); /* frees s, but not the optimizer; takes NULL */
+HD_API void hd_schedule_free(hd_schedule *s); /* frees s, not its optimizer; takes NULL */
 /* sets the lr of the next step; call it after hd_optim_step */
 HD_API bool hd_schedule_step(hd_schedule *s);
-/* one step of a ReduceLROnPlateau with the metric; NaN is never better */
+/* makes one step of a ReduceLROnPlateau with this metric; NaN is never better */
 HD_API bool hd_schedule_step_metric(hd_schedule *s, double metric);
-/* the number of steps so far (t); -1 on error */
+/* the number of steps so far, t; -1 on error */
 HD_API int64_t hd_schedule_steps(const hd_schedule *s);
 
-/* Save and load a schedule, as hd_optim_save and hd_optim_load do. The entries are type, step,
- * groups, base_lr.0 ..., last_lr.0 ... and the options; s must have the same groups and options.
- * Loading sets the lr (and the momentum) of the groups to the saved values. */
+/* Save or load the state of a schedule, as hd_optim_save and hd_optim_load do for an optimizer. The
+ * entries of d have names such as prefix.type, prefix.step, prefix.groups, prefix.base_lr.0 and
+ * prefix.last_lr.0; the options are among them. The saved schedule must have had s's number of
+ * groups and options. Loading sets the lr, and the momentum, of the groups to the saved values. */
 HD_API bool hd_schedule_save(const hd_schedule *s, hd_dict *d, const char *prefix);
 HD_API bool hd_schedule_load(hd_schedule *s, const hd_dict *d, const char *prefix);
 
 /* ---------------------------------------------------------------- clipping */
 
 /* Multiplies the gradients of all parameters, in place, by min(1, max_norm / (norm + 1e-6)), and
- * returns norm. This is the norm_type-norm (2, INFINITY, ...) of the norms of the gradients, or 0
- * if there are none. If norm is inf or NaN and error_if_nonfinite is true, the call fails
- * (HD_VALUE) and changes nothing; if error_if_nonfinite is false, the gradients become zeros or
- * NaN. If the result is NaN and an error is set, nothing was changed. */
+ * returns norm. norm is the norm of all gradients together, of the order norm_type (2, INFINITY,
+ * ...), or 0 if there are no gradients. If norm is infinite or NaN and error_if_nonfinite is true,
+ * the call fails with HD_VALUE and changes nothing. If error_if_nonfinite is false, the gradients
+ * then become zeros or NaN. On failure the call returns NaN, sets an error, and changes nothing. */
 HD_API double hd_clip_grad_norm_(const hd_list *parameters, double max_norm, double norm_type,
                                  bool error_if_nonfinite);
 /* Clamps every element of every gradient to [-clip_value, clip_value], in place; NaN stays NaN. */

@@ -1,8 +1,8 @@
 /* tensor.h - tensors without gradients: types, lifetime, creation, access, printing, dictionaries.
  *
  * A tensor is a typed, strided view of a reference-counted storage, with up to 8 dimensions. heed.h
- * states the rules of ownership and errors. In this file every function that returns a tensor, a
- * list or a text gives it to the calling thread's innermost scope. */
+ * states the rules of ownership and errors. Every function of this file that makes a tensor, a list
+ * or a text puts it into the calling thread's innermost scope. */
 #ifndef HEED_TENSOR_H
 #define HEED_TENSOR_H
 
@@ -19,17 +19,19 @@ extern "C" {
 
 enum { HD_MAX_DIMS = 8 }; /* the most dimensions that a tensor has */
 
-/* The type of a tensor's elements. The values are permanent; float16 will come after them.
+/* The type of a tensor's elements. The values never change; a later dtype, such as float16, gets a
+ * new value.
  *
- * HD_BFLOAT16 is for storing only. It is the upper half of a float32 and takes half the memory.
+ * HD_BFLOAT16 is for storage only. It is the upper half of a float32 and takes half the memory.
  * hd_to converts to it, rounding to the nearest value, ties to even (NaN stays NaN); converting
  * from it is exact. A bfloat16 tensor can be made, read, written, copied, filled, viewed, printed
  * and saved. It can be a parameter that does not require grad, and the weight of hd_linear and
- * hd_embedding. Every other function refuses it with HD_DTYPE; hd_to(x, HD_FLOAT32) widens it for
- * them.
+ * hd_embedding. Every other function refuses it with HD_DTYPE: convert it with hd_to(x, HD_FLOAT32)
+ * first.
  *
- * A dtype is no number: hd_ones(2, 3) does not compile, and an int that holds a dtype needs a cast,
- * (hd_dtype)i. An unsigned variable needs none in C, because compilers give the enum that type. */
+ * A number is not taken as a dtype: hd_ones(2, 3) does not compile. A dtype in an int variable i
+ * needs the cast (hd_dtype)i. In C an unsigned variable needs no cast, because compilers give the
+ * enum this type. */
 typedef enum hd_dtype {
     HD_FLOAT32 = 0, /* float in C */
     HD_FLOAT64 = 1, /* double */
@@ -38,7 +40,7 @@ typedef enum hd_dtype {
     HD_BFLOAT16 = 4 /* uint16_t, the upper half of a float */
 } hd_dtype;
 
-#ifndef __cplusplus /* c11.h says why */
+#ifndef __cplusplus /* an enumerator of C is an int; these macros cast it to hd_dtype (c11.h) */
 #define HD_FLOAT32 ((hd_dtype)HD_FLOAT32)
 #define HD_FLOAT64 ((hd_dtype)HD_FLOAT64)
 #define HD_INT64 ((hd_dtype)HD_INT64)
@@ -49,24 +51,24 @@ typedef enum hd_dtype {
 typedef struct hd_tensor hd_tensor; /* a typed, strided view of a storage */
 typedef struct hd_scope hd_scope;   /* owns the tensors that are made in it */
 typedef struct hd_list hd_list;     /* a list of tensors, like Python's; lives in a scope */
-typedef struct hd_dict hd_dict;     /* an ordered map from name to tensor, string or number */
+typedef struct hd_dict hd_dict;     /* a map from names to tensors, strings and numbers */
 
-/* Python's None: an optional argument that is left out, no gradient, no bias. It is an error where
- * a tensor is required. */
+/* HD_NONE is Python's None. It stands for an optional tensor that is left out, for no gradient and
+ * for no bias. A function that requires a tensor fails with HD_NULL_ARG if it gets HD_NONE. */
 HD_API extern hd_tensor hd_none;
 #define HD_NONE (&hd_none)
 
-#define HD_ALL INT64_MIN /* as an index: the whole dimension, Python's `:` */
-#define HD_END INT64_MAX /* as the stop of a slice: to the end */
+#define HD_ALL INT64_MIN /* as an index: the whole dimension, like Python's `:` */
+#define HD_END INT64_MAX /* as the stop of a slice: the end of the dimension */
 
-HD_API const char *hd_dtype_name(hd_dtype d); /* its name, such as "float32"; "?" for no dtype */
-HD_API int64_t hd_dtype_size(hd_dtype d);     /* bytes per element; -1 for no dtype */
+HD_API const char *hd_dtype_name(hd_dtype d); /* d's name, as "float32"; "?" if d is no dtype */
+HD_API int64_t hd_dtype_size(hd_dtype d);     /* bytes per element; -1 if d is no dtype */
 
 /* ---------------------------------------------------------------- numbers */
 
 /* A number that the caller passes: int64 or double, like Python's int and float. hd_scalar_of(v)
- * makes one from any C number: an int64 from an integer or a bool, a double from a float or a
- * double. */
+ * makes an hd_scalar from a C number v: an int64 if v is an integer or a bool, a double if v is a
+ * floating-point number. */
 typedef struct hd_scalar {
     bool is_int; /* true: the number is v.i; false: v.d */
     union {
@@ -100,8 +102,8 @@ static inline hd_scalar hd_scalar_self(hd_scalar s)
 }
 
 #ifndef __cplusplus
-/* Makes an hd_scalar of a number of any type. The macros below call it, so that 2, 0.5 and an
- * hd_scalar may all stand where a function takes an hd_scalar. */
+/* Makes an hd_scalar of a number of any type. The macros below call it. So where a function takes
+ * an hd_scalar, the caller may pass 2, 0.5 or an hd_scalar. */
 #define hd_scalar_of(x)                                                                            \
     _Generic((x), float                                                                            \
              : hd_scalar_double, double                                                            \
@@ -113,22 +115,25 @@ static inline hd_scalar hd_scalar_self(hd_scalar s)
 
 /* ---------------------------------------------------------------- lifetime */
 
-HD_API hd_tensor *hd_retain(hd_tensor *t); /* adds a holder; returns t; takes NULL and HD_NONE */
-HD_API void hd_release(hd_tensor *t);      /* undoes one hd_retain; without one, the scope's hold */
+/* Adds a reference to t and returns t. Accepts NULL and HD_NONE. */
+HD_API hd_tensor *hd_retain(hd_tensor *t);
+/* Removes one reference that hd_retain added. If there is none, removes the reference of the scope
+ * that owns t. HD_STATE: no scope owns t either. Accepts NULL and HD_NONE. */
+HD_API void hd_release(hd_tensor *t);
 
-/* *slot = t. Retains t and releases the tensor that was in *slot, unless that is t itself and only
- * a scope holds it. Before the call *slot must be NULL, HD_NONE or a tensor. If t is NULL, the call
- * fails and leaves *slot as it is. */
+/* Sets *slot to t, retains t, and releases the tensor that was in *slot before. If *slot was t
+ * already and only a scope held t, t is retained and not released. Before the call *slot must be
+ * NULL, HD_NONE or a tensor. If t is NULL, the call fails and leaves *slot as it is. */
 HD_API bool hd_assign(hd_tensor **slot, hd_tensor *t);
 
 /* Opens a scope, which becomes the calling thread's innermost one. If memory runs out, returns
- * NULL, and new tensors still belong to the scope around it. */
+ * NULL, and the innermost scope stays the same. */
 HD_API hd_scope *hd_scope_open(void);
 /* Opens a scope at a place in a program's source. hd_scope_report and the warning of a loop without
  * HD_SCOPE name this place, and so does every message in debug mode. With HEED_DEBUG=1 in the
  * environment, the error of a tensor that is used after this scope closed names it, too. HD_SCOPE
- * calls this function with __FILE__ and __LINE__. file NULL: the place is not known; otherwise the
- * text must outlive the scope. */
+ * calls this function with __FILE__ and __LINE__. file may be NULL if the place is not known;
+ * otherwise the text must outlive the scope. */
 HD_API hd_scope *hd_scope_open_at(const char *file, int line);
 HD_API void hd_scope_close(hd_scope *s); /* closes s and the scopes opened inside it; takes NULL */
 
@@ -137,50 +142,54 @@ HD_API void hd_scope_close(hd_scope *s); /* closes s and the scopes opened insid
  *   return hd_scope_return(y); */
 HD_API hd_tensor *hd_scope_return(hd_tensor *t);
 
-/* Writes to f the tensors that the calling thread's scopes own, to find out why memory grows. From
- * the root scope on, it lists for each scope the functions that made its tensors, with the number
- * of tensors and their bytes, the most bytes first. Memory that several tensors share is counted
- * once, at the first of them. HD_IO: the write failed.
+/* Writes to f a table of the tensors that the calling thread's scopes own. It helps to find out why
+ * memory grows. The root scope comes first. For each scope the table lists the functions that made
+ * its tensors, with the number of tensors and their bytes, the most bytes first. Memory that
+ * several tensors share is counted once, at the first of them. HD_IO: the write failed.
  *
- * The bytes are those of the elements. hd_bytes_live gives more: it also counts the shape and the
+ * The bytes are those of the elements. hd_bytes_live returns more: it also counts the shape and the
  * other fields of each tensor, the tensors that the graph keeps for backward, and the memory of
- * modules, optimizers and other objects. Neither counts freed memory that heed keeps for reuse. */
+ * modules, optimizers and other objects. Neither number contains freed memory that heed keeps for
+ * reuse. */
 HD_API bool hd_scope_report(FILE *f);
 
-/* In debug mode (hd_set_debug), warns of the tensors that are live now, over all threads: one
- * warning for each function that made some, and for each module in whose forward it ran, the most
- * bytes first. Memory that several tensors share is counted once. hd_shutdown gives the same
- * warnings, if tensors are live after the scopes closed. Returns the number of live tensors; -1 if
- * memory runs out. */
+/* In debug mode (hd_set_debug), warns of the tensors of all threads that are live now. There is one
+ * warning for each pair of a function that made such tensors and the module in whose forward it
+ * ran, the most bytes first. Memory that several tensors share is counted once. hd_shutdown gives
+ * the same warnings if tensors are live after it has closed the scopes. Returns the number of live
+ * tensors, or -1 if memory runs out. */
 HD_API int64_t hd_tensor_report(void);
 
-/* Writes to f where the time went so far. HEED_PROFILE=1 must have been in the environment when the
- * program started; otherwise the call fails with HD_STATE. The end of the program writes the same
- * to stderr. There is one table by module and one by op, over all threads, the longest time first:
- *   calls    how often the op ran, or the forward of the module. A function that is made of
- *            several ops counts each of them.
- *   time     of the op itself, forward and backward. A module has the ops of its own forward,
- *            without those of the modules inside it. An op runs from the first tensor that its
- *            call makes until its result is ready.
- *   share    of the whole, which is the time of each thread from its first tensor on. The last
- *            row has the rest: the program's own code, and heed's work between ops.
- *   bytes    of the results in forward; a view, or a change in place, has none
- *   FLOP     the operations of products and of attention that were computed, forward and backward:
- *            2 m n k for (m, k) times (k, n); 2 w (d + dv) for attention and 2 w (3 d + 2 dv) for
- *            its backward, where w is the number of weights that is_causal leaves, d the elements
- *            of a key and dv those of a value. FLOP/s: the same, divided by the time.
- * Profiling changes no result, and makes no call fail. A table has 8192 rows; calls that find no
- * row or no memory are counted together in one more row. */
+/* Writes to f how the program has spent its time so far. HEED_PROFILE=1 must have been in the
+ * environment when the program started; otherwise the call fails with HD_STATE. The end of the
+ * program writes the same to stderr. There is one table by module and one by op, over all threads,
+ * the longest time first. Their columns:
+ *   calls    the number of times that the op, or the forward of the module, has run. For a
+ *            function that is made of several ops, each of them is counted.
+ *   time     of an op: the time of its forward and backward, from the first tensor that its call
+ *            makes until its result is ready. Of a module: the time of the ops of its own forward,
+ *            without those of the modules inside it.
+ *   share    time, divided by the whole time, which is that of all threads, each from its first
+ *            tensor on. The last row has the rest: the program's own code, and heed's work
+ *            between ops.
+ *   bytes    the bytes of the results in forward; a view, or a change in place, has none
+ *   FLOP     the floating-point operations of products and of attention, forward and backward.
+ *            The product of (m, k) and (k, n) counts 2 m n k. Attention counts 2 w (d + dv), and
+ *            its backward 2 w (3 d + 2 dv), where w is the number of weights that is_causal does
+ *            not mask, d is the number of elements of a key, and dv that of a value.
+ *   FLOP/s   FLOP, divided by time
+ * Profiling changes no result, and makes no call fail. A table has at most 8192 rows; calls for
+ * which it has no row or no memory are counted together in one more row. */
 HD_API bool hd_profile(FILE *f);
 
-HD_API int64_t hd_scope_count(void);  /* tensors that the calling thread's scopes own */
-HD_API int64_t hd_tensor_count(void); /* tensors that exist, over all threads */
+HD_API int64_t hd_scope_count(void);  /* the number of tensors in this thread's scopes */
+HD_API int64_t hd_tensor_count(void); /* the number of tensors of all threads */
 
 /* HD_SCOPE; opens a scope that closes at the end of the enclosing block, even if break, goto or
  * return leaves it. Write it as the first line of a loop's body. Without it, the tensors of every
- * round stay in the scope around the loop. In a loop with hd_backward, a warning says so when they
- * are many (base.h lists the warnings). HD_SCOPE needs GCC, Clang or TinyCC. With another compiler,
- * call hd_scope_open and hd_scope_close. */
+ * iteration stay in the scope around the loop. If the loop calls hd_backward, a warning tells when
+ * they are many (base.h lists the warnings). HD_SCOPE needs GCC, Clang or TinyCC. With another
+ * compiler, call hd_scope_open and hd_scope_close. */
 #define HD_SCOPE                                                                                   \
     HD__AT_END(hd_scope *HD__JOIN(hd_scope_at_, __LINE__), hd_scope_cleanup,                       \
                hd_scope_open_at(__FILE__, __LINE__), "HD_SCOPE",                                   \
@@ -194,29 +203,31 @@ static inline void hd_scope_cleanup(hd_scope **s)
 
 /* ---------------------------------------------------------------- creation */
 
-/* These make a tensor of the given sizes. `sizes` has ndim entries (it may be NULL for ndim 0). The
- * macros below take the sizes as a list:
+/* These functions make a tensor of the given sizes. `sizes` has ndim entries; it may be NULL if
+ * ndim is 0. The macros below take the sizes as a list:
  *   hd_zeros(HD_FLOAT32, 2, 3) is hd_zeros_n(HD_FLOAT32, 2, (int64_t[]){2, 3})
- * hd_full_n: every element is value. HD_SHAPE: a negative size, or ndim over 8. HD_MEMORY: the
- * number of bytes overflows. */
-HD_API hd_tensor *(hd_empty_n)(hd_dtype d, int ndim, const int64_t *sizes); /* values undefined */
+ * hd_full_n sets every element to value. HD_SHAPE: a size is negative, or ndim is above 8.
+ * HD_MEMORY: memory runs out, or the number of bytes overflows. */
+/* the elements are undefined */
+HD_API hd_tensor *(hd_empty_n)(hd_dtype d, int ndim, const int64_t *sizes);
 HD_API hd_tensor *(hd_zeros_n)(hd_dtype d, int ndim, const int64_t *sizes); /* every element is 0 */
 HD_API hd_tensor *(hd_ones_n)(hd_dtype d, int ndim, const int64_t *sizes);  /* every element is 1 */
 HD_API hd_tensor *(hd_full_n)(hd_dtype d, hd_scalar value, int ndim, const int64_t *sizes);
-HD_API hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value); /* a 0-d tensor of value */
+/* a 0-d tensor that holds value */
+HD_API hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value);
 
-/* start, start + step, ..., up to but without end: ceil((end - start) / step) elements. The dtype
- * is int64 if all three numbers are integers, else float32; hd_arange_as takes a dtype. HD_VALUE:
- * step is 0 or leads away from end. */
+/* Returns the numbers start, start + step, start + 2 step, ... before end; these are ceil((end -
+ * start) / step) elements. The dtype is int64 if all three numbers are integers, else float32;
+ * hd_arange_as takes a dtype. HD_VALUE: step is 0 or leads away from end. */
 HD_API hd_tensor *(hd_arange)(hd_scalar start, hd_scalar end, hd_scalar step);
 HD_API hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step);
-/* `steps` numbers at equal distances from start to end, both included */
+/* returns `steps` numbers at equal distances from start to end, both included */
 HD_API hd_tensor *(hd_linspace)(hd_dtype d, double start, double end, int64_t steps);
 HD_API hd_tensor *(hd_eye)(hd_dtype d, int64_t n, int64_t m); /* (n, m), ones on the diagonal */
 
-/* The result has x's shape and dtype d, which is usually hd_dtype_of(x). It is row-major for any
- * strides of x, except for the two random functions: these keep the order of x's dims in memory,
- * because PyTorch draws in that order. */
+/* These functions make a tensor with the shape of x and dtype d, which is usually hd_dtype_of(x).
+ * The result is row-major, whatever the strides of x are. The two random functions are an
+ * exception: they keep the order of x's dims in memory, because PyTorch draws in that order. */
 HD_API hd_tensor *(hd_empty_like)(const hd_tensor *x, hd_dtype d);
 HD_API hd_tensor *(hd_zeros_like)(const hd_tensor *x, hd_dtype d);
 HD_API hd_tensor *(hd_ones_like)(const hd_tensor *x, hd_dtype d);
@@ -226,16 +237,16 @@ HD_API hd_tensor *(hd_randn_like)(const hd_tensor *x, hd_dtype d);
 
 /* ---------------------------------------------------------------- random tensors */
 
-/* These draw from the thread's generator (hd_generator_current). The streams are PyTorch's. In one
- * call, at most one argument may be a call that draws, because C leaves the order of arguments
- * open. */
+/* These functions draw from the thread's generator (hd_generator_current), with PyTorch's streams.
+ * C may evaluate the arguments of a call in any order. So at most one argument of a call should
+ * itself draw random numbers. */
 HD_API hd_tensor *(hd_rand_n)(hd_dtype d, int ndim, const int64_t *sizes);  /* uniform [0, 1) */
 HD_API hd_tensor *(hd_randn_n)(hd_dtype d, int ndim, const int64_t *sizes); /* normal(0, 1) */
-/* integers in [lo, hi), where hi > lo; any dtype except bool. float32 lacks some integers beyond
- * 2^24, and float64 beyond 2^53. */
+/* random integers in [lo, hi), where hi > lo; d is any dtype except bool. float32 cannot hold all
+ * integers beyond 2^24, nor float64 beyond 2^53. */
 HD_API hd_tensor *(hd_randint_n)(hd_dtype d, int64_t lo, int64_t hi, int ndim,
                                  const int64_t *sizes);
-HD_API hd_tensor *hd_randperm(int64_t n); /* (n,) int64, 0 .. n-1 shuffled */
+HD_API hd_tensor *hd_randperm(int64_t n); /* int64 (n,): 0 to n - 1 in random order */
 
 #define hd_empty(d, ...) hd_empty_n(d, HD__LIST(__VA_ARGS__))
 #define hd_zeros(d, ...) hd_zeros_n(d, HD__LIST(__VA_ARGS__))
@@ -272,24 +283,27 @@ HD_API hd_tensor *hd_randperm(int64_t n); /* (n,) int64, 0 .. n-1 shuffled */
 
 /* ---------------------------------------------------------------- from arrays of C */
 
-/* hd_from_data(d, data, sizes...) copies prod(sizes) elements of dtype d from data, row-major.
+/* hd_from_data(d, data, sizes...) makes a tensor of dtype d and copies its elements from data, an
+ * array in row-major order.
  *
  * The C type of the elements must be the dtype's: float for HD_FLOAT32, double for HD_FLOAT64,
  * int64_t (also as long or long long) for HD_INT64, bool or any type of one byte for HD_BOOL,
- * uint16_t for HD_BFLOAT16. A C program with another type does not compile if d is a constant; if d
- * is a variable, and in C++, the call fails (HD_DTYPE). data is a pointer or an array of up to 3
- * dims, and may be const. A void * and a pointer to a struct are taken without a check.
+ * uint16_t for HD_BFLOAT16. If the type is another one and d is a constant, a C program does not
+ * compile. If d is a variable, and in C++, the call fails (HD_DTYPE). data is a pointer or an array
+ * of up to 3 dims, and may be const. The type is not checked if data is a void * or a pointer to a
+ * struct.
  *
- * If the compiler knows that the array is shorter than the sizes ask, the call fails (HD_VALUE). A
- * compiler knows the length of an array by its declaration (in C++ by its type), and of more arrays
- * when it optimises. An array that is written in the call stands in parentheses, because of its
- * commas. hd_from_data_n and hd_wrap_n check neither the type nor the length. */
+ * If the compiler knows that the array has fewer elements than the tensor, the call fails
+ * (HD_VALUE). A compiler knows the length of a declared array (in C++ of an array type), and of
+ * more arrays when it optimises. Put an array that is written in the call in parentheses, because
+ * its commas would separate macro arguments. hd_from_data_n and hd_wrap_n check neither the type
+ * nor the length. */
 HD_API hd_tensor *(hd_from_data_n)(hd_dtype d, const void *data, int ndim, const int64_t *sizes);
 
-/* hd_wrap(d, data, release, user, sizes...) makes a tensor on the caller's memory, row-major,
- * without copying it. heed calls release(data, user) when the last view is gone (release NULL: it
- * calls nothing). On failure it releases nothing. The C type and the length are checked as in
- * hd_from_data. */
+/* hd_wrap(d, data, release, user, sizes...) makes a row-major tensor that uses the caller's memory
+ * without copying it. When the tensor and its last view are freed, heed calls release(data, user),
+ * unless release is NULL. If hd_wrap fails, it does not call release. The C type and the length are
+ * checked as in hd_from_data. */
 HD_API hd_tensor *(hd_wrap_n)(hd_dtype d, void *data, void (*release)(void *data, void *user),
                               void *user, int ndim, const int64_t *sizes);
 
@@ -314,9 +328,10 @@ typedef enum hd_c_type {
     HD_C_POINTER = 16  /* pointers to numbers, as in float *rows[3] */
 } hd_c_type;
 
-/* The functions behind the macros hd_tensor_of, hd_from_data and hd_wrap. type is the type of the
- * elements, and room the number of bytes that lie at the pointer (SIZE_MAX: not known). HD_DTYPE:
- * the type is not the dtype's. HD_VALUE: too few bytes. Other errors are those of hd_zeros_n. */
+/* The functions behind the macros hd_tensor_of, hd_from_data and hd_wrap. type is the C type of the
+ * elements. room is the number of bytes of the array, or SIZE_MAX if it is not known. HD_DTYPE:
+ * type does not match the dtype. HD_VALUE: the array is too short. Other errors are those of
+ * hd_zeros_n. */
 HD_API hd_tensor *hd_tensor_of_checked(const void *array, hd_c_type type, size_t room, int ndim,
                                        const int64_t *sizes);
 HD_API hd_tensor *hd_from_data_checked(hd_dtype d, const void *data, hd_c_type type, size_t room,
@@ -331,8 +346,9 @@ HD_API hd_tensor *hd_wrap_checked(hd_dtype d, void *data, hd_c_type type, size_t
  * char, do not compile.
  *   hd_tensor_of(((float[]){0.43f, 0.15f, 0.89f}), 3)
  *   hd_tensor_of(((int[]){5, 0, 4}), 3)
- * It checks the length of every array, but not of a pointer. Write &s->x[0] for a field x whose
- * array goes on past its declared length. hd_tensor_of_n takes ndim and an array of sizes. */
+ * It checks the length of an array, but not of the memory behind a pointer. If a struct ends in an
+ * array x that is longer than its declaration says, write &s->x[0]. hd_tensor_of_n takes ndim and
+ * an array of sizes. */
 #define hd_tensor_of(array, ...) hd_tensor_of_n(array, HD__LIST(__VA_ARGS__))
 #define hd_tensor_of_n(array, ...)                                                                 \
     hd_tensor_of_checked(array, HD__C_TYPE_OF(array), HD__ARRAY_ROOM(array), __VA_ARGS__)
@@ -348,42 +364,44 @@ HD_API hd_tensor *hd_wrap_checked(hd_dtype d, void *data, hd_c_type type, size_t
 
 HD_API int hd_ndim(const hd_tensor *x);              /* the number of dims; -1 on error */
 HD_API int64_t hd_size(const hd_tensor *x, int dim); /* the size of dim; -1 on error */
-/* the distance, in elements, from one index of dim to the next; INT64_MIN on error */
+/* the distance, in elements, from one index of dim to the next one; INT64_MIN on error */
 HD_API int64_t hd_stride(const hd_tensor *x, int dim);
-HD_API const int64_t *hd_sizes(const hd_tensor *x); /* one size for each dim, alive as long as x */
-/* one stride for each dim, alive as long as x */
+HD_API const int64_t *hd_sizes(const hd_tensor *x); /* one size for each dim, valid as long as x */
+/* one stride for each dim, valid as long as x */
 HD_API const int64_t *hd_strides(const hd_tensor *x);
 HD_API int64_t hd_numel(const hd_tensor *x); /* the number of elements; -1 on error */
-/* the number of x's first element in its storage; -1 on error */
+/* the index of x's first element in its storage; -1 on error */
 HD_API int64_t hd_storage_offset(const hd_tensor *x);
 /* the dtype of the elements; HD_FLOAT32 on error */
 HD_API hd_dtype hd_dtype_of(const hd_tensor *x);
 HD_API bool hd_is_contiguous(const hd_tensor *x); /* true if x is row-major without gaps */
-/* true if they share memory */
+/* true if a and b share one storage */
 HD_API bool hd_shares_storage(const hd_tensor *a, const hd_tensor *b);
-HD_API int64_t hd_version_of(const hd_tensor *x); /* in-place changes so far; -1 on error */
+HD_API int64_t hd_version_of(const hd_tensor *x); /* the number of in-place changes; -1 on error */
 
-/* A pointer to the first element; the strides say where the others lie. hd_data_mut counts as an
- * in-place change. On a leaf that requires grad it is an error (HD_GRAD) unless grad mode is
- * off. */
+/* Return a pointer to x's first element; hd_strides says where the others lie. The pointer of
+ * hd_data_mut is for writing, and the call counts as an in-place change. It fails with HD_GRAD if
+ * grad mode is on and x is a leaf that requires grad. */
 HD_API const void *hd_data(const hd_tensor *x);
 HD_API void *hd_data_mut(hd_tensor *x);
 
 HD_API double hd_item(const hd_tensor *x); /* the number in a tensor of one element; NaN on error */
-HD_API int64_t hd_item_int(const hd_tensor *x); /* the same, cut towards zero; INT64_MIN on error */
+/* the number in a tensor of one element, rounded towards 0; INT64_MIN on error */
+HD_API int64_t hd_item_int(const hd_tensor *x);
 
-/* These read or write one element. There is one index for each dim; negative indices count from the
- * end. */
+/* These functions read or write one element. There is one index for each dim; negative indices
+ * count from the end. */
 /* reads x[index...]; NaN on error */
 HD_API double hd_get_n(const hd_tensor *x, int n, const int64_t *index);
-/* reads x[index...], cut towards zero; INT64_MIN on error */
+/* reads x[index...], rounded towards 0; INT64_MIN on error */
 HD_API int64_t hd_get_int_n(const hd_tensor *x, int n, const int64_t *index);
-/* x[index...] = value, outside the graph */
+/* sets x[index...] to value; the graph does not record it */
 HD_API bool(hd_set_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index);
 
-/* hd_copy_to copies all elements of x, row-major, to an array of x's dtype; hd_copy_from copies
- * them from it. bytes, the size of the array, must be exactly the bytes of x's elements.
- * hd_copy_from counts as an in-place change, with the errors of hd_data_mut. */
+/* hd_copy_to copies all elements of x, in row-major order, to an array of x's dtype; hd_copy_from
+ * copies all elements from an array to x. bytes is the size of the array, and must be exactly the
+ * size of x's elements. hd_copy_from counts as an in-place change, with the errors of
+ * hd_data_mut. */
 HD_API bool hd_copy_to(const hd_tensor *x, void *array, size_t bytes);
 HD_API bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes);
 
@@ -394,12 +412,12 @@ HD_API bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes);
 
 /* ---------------------------------------------------------------- lists */
 
-/* Makes a list of n tensors. The list retains them; the list itself lives in the innermost
- * scope. */
+/* Makes a list of n tensors. The list retains them; the innermost scope owns the list. */
 HD_API hd_list *hd_list_n(int64_t n, hd_tensor *const *tensors);
-HD_API bool hd_list_append(hd_list *l, hd_tensor *t);       /* outs = []; outs.append(t) */
-HD_API int64_t hd_list_len(const hd_list *l);               /* the number of tensors; -1 on error */
-HD_API hd_tensor *hd_list_get(const hd_list *l, int64_t i); /* a negative i counts from the end */
+HD_API bool hd_list_append(hd_list *l, hd_tensor *t); /* appends t, as Python's append does */
+HD_API int64_t hd_list_len(const hd_list *l);         /* the number of tensors; -1 on error */
+/* element i; a negative i counts from the end */
+HD_API hd_tensor *hd_list_get(const hd_list *l, int64_t i);
 #define hd_list_of(...) hd_list_n(HD__ITEMS(hd_tensor *, __VA_ARGS__))
 
 /* ---------------------------------------------------------------- printing */
@@ -410,57 +428,62 @@ typedef struct hd_print_options {
     int precision;     /* 4: digits after the point */
     int64_t threshold; /* 1000: a tensor with more elements is summarised */
     int64_t edgeitems; /* 3: elements that a summary shows at each end */
-    int linewidth;     /* 80: columns */
-    int sci_mode;      /* -1: exponents if the values need them; 1: always; 0: never */
+    int linewidth;     /* 80: columns of a line */
+    int sci_mode;      /* -1: exponents only if needed; 1: always; 0: never */
 } hd_print_options;
 
-/* The profiles of set_printoptions. hd_set_print_options sets the options of the whole process.
- * HD_VALUE: precision outside 0 to 1000, threshold or edgeitems < 0, linewidth < 1, or another
- * sci_mode. */
+/* The profiles of PyTorch's set_printoptions. hd_set_print_options fails with HD_VALUE if precision
+ * is outside 0 to 1000, threshold or edgeitems is negative, linewidth is below 1, or sci_mode is
+ * not -1, 0 or 1. */
 HD_API hd_print_options hd_print_defaults(void); /* the profile "default" */
 HD_API hd_print_options hd_print_short(void);    /* the profile "short": precision 2, edgeitems 2 */
 HD_API hd_print_options hd_print_full(void);     /* the profile "full": no threshold */
-HD_API bool hd_set_print_options(const hd_print_options *o); /* for the process; NULL: defaults */
+/* sets the options of the whole process; o NULL: the defaults */
+HD_API bool hd_set_print_options(const hd_print_options *o);
 
-/* The text that Python's print(x) shows for the same tensor: `tensor([1., 2.],
- * requires_grad=True)`, and `None` for HD_NONE, even inside of a list. The text lives in the
- * innermost scope. On failure it is "NULL", so that printf can print it. o NULL: the options of
+/* Return the text that Python's print(x) shows for the same tensor, such as `tensor([1., 2.],
+ * requires_grad=True)`. For HD_NONE it is `None`, even inside of a list. The innermost scope owns
+ * the text. On failure it is "NULL", so that printf can print it. o NULL: the options of
  * hd_set_print_options. */
 HD_API const char *hd_repr(const hd_tensor *x);
 HD_API const char *hd_repr_with(const hd_tensor *x, const hd_print_options *o);
-HD_API const char *hd_list_repr(const hd_list *l); /* a list's text, `[tensor(1.), tensor(2.)]` */
-HD_API const char *hd_shape_repr(const hd_tensor *x); /* a shape's text, `torch.Size([2, 6, 3])` */
-/* Python's repr of a float: `0.1`, `1e-05`. NULL if memory runs out. */
+HD_API const char *hd_list_repr(const hd_list *l);    /* the list, as `[tensor(1.), tensor(2.)]` */
+HD_API const char *hd_shape_repr(const hd_tensor *x); /* x's shape, as `torch.Size([2, 3])` */
+/* Returns Python's repr of v, such as `0.1` or `1e-05`. The innermost scope owns the text. If
+ * memory runs out, returns NULL. */
 HD_API const char *hd_float_repr(double v);
 
-HD_API bool hd_print(const hd_tensor *x); /* hd_repr and a newline, to stdout */
-/* hd_repr and a newline, to f; HD_IO when the write fails */
+HD_API bool hd_print(const hd_tensor *x); /* prints hd_repr(x) and a newline to stdout */
+/* writes hd_repr(x) and a newline to f; HD_IO if the write fails */
 HD_API bool hd_fprint(FILE *f, const hd_tensor *x);
-HD_API bool hd_print_list(const hd_list *l);           /* hd_list_repr and a newline, to stdout */
-HD_API bool hd_fprint_list(FILE *f, const hd_list *l); /* hd_list_repr and a newline, to f */
+HD_API bool hd_print_list(const hd_list *l); /* prints hd_list_repr(l) and a newline to stdout */
+/* writes hd_list_repr(l) and a newline to f; HD_IO if the write fails */
+HD_API bool hd_fprint_list(FILE *f, const hd_list *l);
 
 /* ---------------------------------------------------------------- dictionaries */
 
-/* A dictionary keeps the order of insertion; a name that is set again keeps its place. It retains
- * its tensors. A name is any text that is not empty. A dictionary lives in no scope: free it with
- * hd_dict_free. */
+/* A dictionary maps names to tensors, strings and numbers. It keeps the order of insertion; a name
+ * that is set again keeps its place. A name is any text that is not empty. The dictionary retains
+ * its tensors. No scope owns it: free it with hd_dict_free. */
 
-/* The kind of an entry, with the function that reads it. */
+/* The kind of an entry. */
 typedef enum hd_dict_kind {
-    HD_DICT_MISSING = 0, /* the name is missing */
-    HD_DICT_TENSOR = 1,  /* hd_dict_get */
-    HD_DICT_STRING = 2,  /* hd_dict_get_string */
-    HD_DICT_INT = 3,     /* hd_dict_get_int */
-    HD_DICT_DOUBLE = 4   /* hd_dict_get_double */
+    HD_DICT_MISSING = 0, /* there is no entry with this name */
+    HD_DICT_TENSOR = 1,  /* a tensor; hd_dict_get reads it */
+    HD_DICT_STRING = 2,  /* a string; hd_dict_get_string reads it */
+    HD_DICT_INT = 3,     /* an integer; hd_dict_get_int reads it */
+    HD_DICT_DOUBLE = 4   /* a double; hd_dict_get_double reads it */
 } hd_dict_kind;
 
-HD_API hd_dict *hd_dict_new(void); /* an empty dictionary */
+HD_API hd_dict *hd_dict_new(void); /* makes an empty dictionary */
 HD_API void hd_dict_free(hd_dict *d);
 HD_API int64_t hd_dict_len(const hd_dict *d); /* the number of entries; -1 on error */
-HD_API const char *hd_dict_name(const hd_dict *d, int64_t i); /* the name of entry i, from 0 */
-/* the kind of the entry; a missing name is no error */
+/* the name of entry i, counted from 0; d owns the text */
+HD_API const char *hd_dict_name(const hd_dict *d, int64_t i);
+/* the kind of the entry with this name; HD_DICT_MISSING, without an error, if there is none */
 HD_API hd_dict_kind hd_dict_kind_of(const hd_dict *d, const char *name);
-/* Sets an entry. It replaces an entry of the same name, whatever its kind. A string is copied. */
+/* Sets an entry. If there is an entry of the same name, of any kind, the new one replaces it. A
+ * string is copied. */
 HD_API bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t);
 HD_API bool hd_dict_set_string(hd_dict *d, const char *name, const char *text);
 HD_API bool hd_dict_set_int(hd_dict *d, const char *name, int64_t value);
@@ -468,23 +491,26 @@ HD_API bool hd_dict_set_double(hd_dict *d, const char *name, double value);
 /* removes the entry; HD_VALUE: the name is missing */
 HD_API bool hd_dict_remove(hd_dict *d, const char *name);
 /* Reads an entry. HD_VALUE: the name is missing, or its entry has another kind; the message names
- * both kinds. The tensor is freed with d unless something else holds it (hd_retain, hd_assign). */
+ * both kinds. A tensor is freed together with d unless the program retains it (hd_retain,
+ * hd_assign). */
 HD_API hd_tensor *hd_dict_get(const hd_dict *d, const char *name);
 HD_API const char *hd_dict_get_string(const hd_dict *d, const char *name);
 HD_API bool hd_dict_get_int(const hd_dict *d, const char *name, int64_t *value);
-HD_API bool hd_dict_get_double(const hd_dict *d, const char *name, double *value); /* ints too */
+/* Reads an entry of the kind HD_DICT_DOUBLE or HD_DICT_INT. */
+HD_API bool hd_dict_get_double(const hd_dict *d, const char *name, double *value);
 
-/* Saves and loads the whole state of a generator (words, position, spare normal, Bernoulli stream)
- * as the entries prefix.state, prefix.next ... (with prefix "": state, next ...). While an error
- * stands, nothing is written. A failed load changes nothing. */
+/* Save or load the whole state of a generator: the words of the twister, the position, the spare
+ * normal number and the Bernoulli stream. The entries of d are prefix.state, prefix.next and so on
+ * (with prefix "": state, next and so on). While an error is set, hd_generator_save adds nothing.
+ * If a load fails, g does not change. */
 HD_API bool hd_generator_save(hd_generator *g, hd_dict *d, const char *prefix);
 HD_API bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *prefix);
 
 /* ---------------------------------------------------------------- debuggers */
 
-/* The offsets, in bytes, of the fields of a tensor, a storage, a scope, a list and a dictionary,
- * for a debugger (tools/gdb/heed.py). New fields come at the end. autograd.h and nn.h have the
- * tables of a node and of a module. */
+/* A table for debuggers (tools/gdb/heed.py): the offsets, in bytes, of the fields of a tensor, a
+ * storage, a scope, a list and a dictionary. The comments give the types of these fields. New
+ * fields come at the end. autograd.h and nn.h have the tables of a node and of a module. */
 typedef struct hd_debug_layout_table {
     uint32_t size;                         /* sizeof this table */
     uint32_t dtype, ndim;                  /* one byte each */
@@ -494,15 +520,16 @@ typedef struct hd_debug_layout_table {
     uint32_t storage_data, storage_nbytes; /* in the storage: pointer, size_t */
     uint32_t refs, refs_freed;             /* int; refs_freed is no offset, but the value of refs
                                             * in a freed tensor */
-    uint32_t freed_by, made_by;            /* texts or NULL; freed_by only of a freed tensor */
-    uint32_t attachment;                   /* pointer to the node, or NULL */
-    uint32_t next;                         /* the next tensor of the same scope, or NULL */
-    uint32_t scope_first, scope_count;     /* in a scope: pointer to a tensor, int64_t */
-    uint32_t scope_file, scope_line;       /* text or NULL, int */
-    uint32_t list_len, list_items;         /* in a list: int64_t, -1 if freed; array of tensors */
-    uint32_t dict_len, dict_entries;       /* in a dictionary: int64_t, array of pointers */
-    uint32_t entry_kind, entry_value;      /* in an entry: hd_dict_kind, 8 bytes */
-    uint32_t entry_name;                   /* the text itself */
+    /* texts or NULL; freed_by is set only in a freed tensor */
+    uint32_t freed_by, made_by;
+    uint32_t attachment;               /* pointer to the node, or NULL */
+    uint32_t next;                     /* the next tensor of the same scope, or NULL */
+    uint32_t scope_first, scope_count; /* in a scope: pointer to a tensor, int64_t */
+    uint32_t scope_file, scope_line;   /* text or NULL, int */
+    uint32_t list_len, list_items;     /* in a list: int64_t, -1 if freed; array of tensors */
+    uint32_t dict_len, dict_entries;   /* in a dictionary: int64_t, array of pointers */
+    uint32_t entry_kind, entry_value;  /* in an entry: hd_dict_kind, 8 bytes */
+    uint32_t entry_name;               /* in an entry: the text itself */
 } hd_debug_layout_table;
 
 /* The table of this build of the library. */

@@ -17,50 +17,55 @@
 
 struct hd_config_source {
     const char *place; /* for messages: "gpt.json" */
-    const char *call;  /* the public function that runs the table's check, or NULL */
+    const char *call;  /* the public function that runs the check; NULL: the current one */
 };
 
-enum { HD__CONFIG_LARGEST = 1 << 20 };       /* the most bytes of a file */
+enum { HD__CONFIG_LARGEST = 1 << 20 };       /* the size of the largest file, in bytes */
 enum { HD__SHOWN = 96, HD__EXPECTED = 320 }; /* bytes of buffers for parts of a message */
 
 /* ---------------------------------------------------------------- texts (struct_json.c) */
 
-/* A copy of text for a message: cut to fit, with '?' for controls and bad UTF-8. Returns out. */
+/* Copies text to out as messages show it: cut to fit, with '?' in place of control characters and
+ * of bytes that are not UTF-8. Returns out. */
 const char *hd__config_shown(const char *text, char out[HD__SHOWN]);
 #define HD__CONFIG_SHOWN(text) hd__config_shown((text), (char[HD__SHOWN]){0})
 
 /* ---------------------------------------------------------------- the table (table.c) */
 
-/* False, with an error, if the table itself is wrong. Every public function calls this first. */
+/* Returns false with an error if the table itself is wrong. Every public function that takes a
+ * table calls this. */
 bool hd__config_table_ok(const hd_config_table *t);
-/* Returns out, the values that the field allows: "an integer from 1 to 96". */
+/* Writes the values that the field allows to out, such as "an integer from 1 to 96". Returns
+ * out. */
 const char *hd__config_expected(const hd_config_field *f, char out[HD__EXPECTED]);
 
-/* The smallest and the largest value that both the field and its C type allow. */
+/* These return the smallest and the largest value that both the field and its C type allow. */
 double hd__config_min(const hd_config_field *f);
 double hd__config_max(const hd_config_field *f);
 
-/* The number of the choice that equals text, or -1. */
+/* Returns the number of the choice that equals text, or -1. */
 int hd__config_choice(const hd_config_field *f, const char *text);
-/* Choice i, of *n bytes; NULL after the last one. */
+/* Returns choice i, which has *n bytes, or NULL after the last choice. */
 const char *hd__config_choice_at(const hd_config_field *f, int64_t i, size_t *n);
 
-/* The length of path up to the end of part i: 5 of "model.n_layers" for i = 0, 14 for i = 1. 0 if
- * there is no part i. */
+/* Returns the length of path up to the end of its part i, or 0 if there is no part i. For
+ * "model.n_layers" this is 5 if i is 0, and 14 if i is 1. */
 size_t hd__config_prefix(const char *path, int i);
 
-/* Read and write the value of a field. Not for HD_CONFIG_STRING. */
+/* These read and write the value of a field whose type is not HD_CONFIG_STRING. */
 double hd__config_get(const hd_config_field *f, const void *config);
 void hd__config_put(const hd_config_field *f, void *config, double v);
 
-/* Runs the table's check, if any. If it fails without an error, sets one (load.c). */
+/* Runs the table's check, if it has one (load.c). If the check returns false without an error, sets
+ * one. */
 bool hd__config_check(const hd_config_table *t, const void *config, const hd_config_source *from);
 
 /* ---------------------------------------------------------------- suggestions (suggest.c) */
 
-/* Sets out to the path of the field or object that is nearest to `path`. False if none is near. */
+/* Sets out to the path of the field or object that is nearest to `path`. Returns false if none is
+ * near. */
 bool hd__config_meant(const hd_config_table *t, const char *path, char out[HD__SHOWN]);
-/* Sets out to the choice of the field that is nearest to `text`. False if none is near. */
+/* Sets out to the choice of the field that is nearest to `text`. Returns false if none is near. */
 bool hd__config_meant_choice(const hd_config_field *f, const char *text, char out[HD__SHOWN]);
 
 #endif

@@ -3,7 +3,8 @@
  * heed's strict JSON reader checks a text before cJSON makes a tree of it, because cJSON accepts
  * numbers like 01 and 1e999 and bytes that are not UTF-8, and ends a text at a zero. cJSON runs in
  * the C locale. Its memory comes from malloc, because its allocation hooks belong to the whole
- * process. Values go to a copy of the struct; the caller's struct changes only if all are right. */
+ * process. Values go to a copy of the struct. The caller's struct changes only if all values are
+ * right. */
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@
 typedef struct loading {
     hd_config_source from;
     const hd_config_table *table;
-    void *config; /* the copy */
+    void *config; /* the copy of the caller's struct */
 } loading;
 
 /* ---------------------------------------------------------------- refusing */
@@ -98,7 +99,8 @@ static bool assign(const loading *l, const hd_config_field *f, const cJSON *item
 
 /* ---------------------------------------------------------------- the tree */
 
-/* The part of f's path inside the object at `path` ("": the outermost); NULL if f is not in it. */
+/* Returns the part of f's path inside the object at `path` ("" is the outermost object), or NULL if
+ * f is not in this object. */
 static const char *name_in(const hd_config_field *f, const char *path)
 {
     size_t n = strlen(path);
@@ -106,7 +108,8 @@ static const char *name_in(const hd_config_field *f, const char *path)
     return inside ? f->path + n + (n > 0) : NULL;
 }
 
-/* The names of the fields and objects in the object at `path`, with commas; hd_free. */
+/* Returns the names of the fields and objects in the object at `path`, with commas between them.
+ * Free with hd_free. */
 static char *names_in(const hd_config_table *t, const char *path)
 {
     hd__text names = {0};
@@ -139,7 +142,8 @@ static bool unknown(const loading *l, const char *object, const char *path)
 
 static bool take_object(const loading *l, const char *path, const cJSON *object);
 
-/* Assigns the item at `path`, a member of the object at the path `object`. */
+/* Assigns item to the field at `path`, or its members if there is an object at `path`. `object` is
+ * the path of the object around it. */
 static bool take_member(const loading *l, const char *object, const char *path, const cJSON *item)
 {
     size_t n = strlen(path);
@@ -180,7 +184,8 @@ static bool take_item(const loading *l, const char *object_path, const char *pat
            take_member(l, object_path, path, item);
 }
 
-/* The recursion is at most as deep as the table, because an unknown name ends it. */
+/* take_object and take_member call each other, but at most as deep as the table's paths, because an
+ * unknown name is an error. */
 static bool take_object(const loading *l, const char *path, const cJSON *object)
 {
     hd__text at = {0};
@@ -196,7 +201,8 @@ static bool take_object(const loading *l, const char *path, const cJSON *object)
 
 /* ---------------------------------------------------------------- texts */
 
-/* True if the text is strict JSON and no string has a zero, at which cJSON would end the string. */
+/* True if the text is strict JSON and no string has a zero byte, at which cJSON would end the
+ * string. Otherwise j has the fault. */
 static bool is_strict(hd__json *j)
 {
     hd__json_kind kind;
@@ -211,7 +217,8 @@ static bool is_strict(hd__json *j)
     return kind == HD__JSON_END;
 }
 
-/* Makes the tree of a text. If the text is not JSON, returns NULL, with an error unless quiet. */
+/* Returns the cJSON tree of a text. If the text is not JSON, returns NULL, with an error unless
+ * quiet is true. */
 static cJSON *parse_tree(const hd_config_source *from, const char *text, size_t n, bool quiet)
 {
     hd__json j;
@@ -256,8 +263,8 @@ static bool takes_text(const hd_config_table *t, const char *path)
     return false;
 }
 
-/* Assigns a setting's value: a text if the field takes texts or value is not JSON. value is not
- * const because cJSON's valuestring is not. */
+/* Assigns value to the field at path. value is a text if the field takes texts, or if value is not
+ * JSON. It is not const because cJSON's valuestring is not. */
 static bool take_value(const loading *l, const char *path, char *value)
 {
     size_t n = strlen(value);
@@ -328,7 +335,8 @@ static bool sets_ok(int n_sets, const char *const *sets)
     return true;
 }
 
-/* Sets config to defaults, then text (NULL: none), then sets. On failure config does not change. */
+/* Sets config to the defaults, then to the values in text (NULL: none), then to those in sets. On
+ * failure config does not change. */
 static bool load_config(const hd_config_source *from, const hd_config_table *t, void *config,
                         const char *text, size_t n, int n_sets, const char *const *sets)
 {

@@ -15,7 +15,7 @@ const char *hd__config_shown(const char *text, char out[HD__SHOWN])
         out[len++] = c < ' ' || c == 0x7F ? '?' : (char)c;
     }
     size_t whole = hd__utf8_good(out, len);
-    if (len == n || len - whole > 3) { /* otherwise the cut splits a character, which is dropped */
+    if (len == n || len - whole > 3) { /* else the cut splits a character: drop it */
         for (size_t i = whole; i < len; i++) {
             out[i] = (unsigned char)out[i] < 0x80 ? out[i] : '?';
         }
@@ -91,7 +91,8 @@ static void put_line_start(hd__text *t, int depth)
     hd__text_format(t, "\n%*s", 4 * depth, "");
 }
 
-/* The number of objects around path, or, unless `before` is NULL, around both. */
+/* Returns the number of objects around the field at path. If `before` is not NULL, counts only
+ * those that are also around the field at `before`. */
 static int objects_in(const char *path, const char *before)
 {
     int depth = 0;
@@ -111,8 +112,9 @@ static void close_objects(hd__text *t, int from, int to)
     }
 }
 
-/* Closes and opens objects since the field `before` (or NULL), and writes f. The fields of one
- * object are together in the table, so each object is opened once. */
+/* Writes f after the field at `before` (NULL: none). Closes the objects that end between the two,
+ * and opens those that begin. The fields of one object stand together, so each object is opened
+ * once. */
 static void put_field(hd__text *t, const char *before, const hd_config_field *f, const void *config)
 {
     int inside = objects_in(f->path, NULL), shared = before ? objects_in(f->path, before) : 0;

@@ -17,7 +17,8 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* The optimal string alignment distance, by three rows of its table */
+/* Returns the optimal string alignment distance of a and b, or FAR if one is too long. Keeps three
+ * rows of the table. */
 static int letter_distance(const char *a, size_t na, const char *b, size_t nb)
 {
     int rows[3][LONGEST + 1];
@@ -42,7 +43,7 @@ static int letter_distance(const char *a, size_t na, const char *b, size_t nb)
     return rows[na % 3][nb];
 }
 
-/* The last name of a path of n bytes. */
+/* Returns the beginning of the last name in a path of n bytes. */
 static const char *last_of(const char *path, size_t n)
 {
     const char *last = path;
@@ -52,8 +53,8 @@ static const char *last_of(const char *path, size_t n)
     return last;
 }
 
-/* The distance from `path` to the first n bytes of `there`: that of the whole paths, or that of
- * their last names plus 1, whichever is smaller. */
+/* Returns the distance from `path` to the first n bytes of `there`. It is the distance of the whole
+ * paths, or 1 plus that of their last names, whichever is smaller. */
 static int path_distance(const char *path, const char *there, size_t n)
 {
     size_t len = strlen(path);

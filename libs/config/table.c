@@ -5,11 +5,11 @@
 
 #include "config/config_internal.h"
 
-static const double most_exact = 9007199254740991.0; /* 2^53 - 1; no other integer rounds to it */
+static const double most_exact = 9007199254740991.0; /* 2^53 - 1; larger integers may round */
 
 /* ---------------------------------------------------------------- bounds */
 
-/* A bool is from 0 to 1; its field's min and max are ignored. */
+/* A bool has the values 0 and 1. The min and max of its field are ignored. */
 double hd__config_min(const hd_config_field *f)
 {
     double least = f->room == sizeof(int) ? INT_MIN : -most_exact;
@@ -156,8 +156,9 @@ static bool shares(const char *a, const char *b, size_t n)
     return strncmp(a, b, n) == 0 && (!a[n] || a[n] == '.') && (!b[n] || b[n] == '.');
 }
 
-/* The fault of field i's path, or NULL. It must not name an earlier field or object, no earlier
- * field may be an object in it, and the fields of one object must be together. */
+/* Returns what is wrong with the path of field i, or NULL. The path must not be that of an earlier
+ * field or object, and must not lead through an earlier field. The fields of one object must stand
+ * together. */
 static const char *path_fault(const hd_config_table *t, int64_t i)
 {
     const char *path = t->fields[i].path;
@@ -204,7 +205,7 @@ bool hd__config_table_ok(const hd_config_table *t)
         return false;
     }
     if (t->n < 1) {
-        return hd_fail(HD_VALUE, "a table of %lld fields: expected 1 or more", (long long)t->n);
+        return hd_fail(HD_VALUE, "t->n %lld: expected 1 or more fields", (long long)t->n);
     }
     for (int64_t i = 0; i < t->n; i++) {
         const char *fault = field_fault(t, i);

@@ -5,9 +5,10 @@
 #include "hf/hf_internal.h"
 #include "hf/template.h"
 
-enum { LARGEST_TEMPLATE = 1 << 22 }; /* bytes */
+enum { LARGEST_TEMPLATE = 1 << 22 }; /* the size of the largest template, in bytes */
 
-/* The limits of a run: steps and bytes, and more of them for each byte of input */
+/* The limits of a run of the template, in steps and bytes of memory. Each byte of input raises
+ * them. */
 enum { MOST_STEPS = 1 << 20, MOST_BYTES = 1 << 20, STEPS_A_BYTE = 256, BYTES_A_BYTE = 64 };
 
 typedef struct message {
@@ -48,7 +49,7 @@ static void chat_normalize(hd_chat *c)
     c->n = n - (n > 0 && text[n - 1] == '\n');
 }
 
-/* The template in the file at path; NULL on failure */
+/* Returns the template in the file at path, or NULL on failure. */
 static char *chat_read_file(hd_chat *c, const char *path)
 {
     c->name.len = 0;
@@ -56,7 +57,8 @@ static char *chat_read_file(hd_chat *c, const char *path)
     return c->name.failed ? NULL : hd__file_whole_read(path, LARGEST_TEMPLATE, &c->n);
 }
 
-/* chat_template of tokenizer_config.json: a text, or the one named "default" of a list; or NULL */
+/* Returns the chat_template in d, the values of tokenizer_config.json, or NULL. It is a text, or
+ * the template named "default" in a list. */
 static const char *chat_template_of(const hd_dict *d)
 {
     char name[64], of[64];
@@ -73,7 +75,8 @@ static const char *chat_template_of(const hd_dict *d)
     return text;
 }
 
-/* The folder's template, where transformers looks for it. d: the values of tokenizer_config.json */
+/* Returns the folder's template, from the same files as transformers, or NULL on failure. d has the
+ * values of tokenizer_config.json, or is NULL. */
 static char *chat_read_folder(hd_chat *c, const char *folder, const hd_dict *d)
 {
     int found = hd__hf_look_for(folder, "chat_template.jinja", &c->name);
@@ -103,7 +106,8 @@ static void chat_set(hd__template_run *r, hd__template_table *t, const char *nam
     hd__template_table_put(r, t, hd__template_value_copy(r, name, strlen(name)), v);
 }
 
-/* Sets the variables of a file's special tokens, which are texts, or objects with their content. */
+/* Sets a variable for each special token in d, such as eos_token. There a token is a text, or an
+ * object whose content is the text. */
 static void chat_tokens(hd__template_run *r, hd__template_table *t, const hd_dict *d)
 {
     static const char *const names[] = {"bos_token", "eos_token", "unk_token", "sep_token",
@@ -119,7 +123,8 @@ static void chat_tokens(hd__template_run *r, hd__template_table *t, const hd_dic
     }
 }
 
-/* True if tokenizer_config.json has added_tokens_decoder: transformers reads no older file then. */
+/* True if d, the values of tokenizer_config.json, has added_tokens_decoder. Then transformers reads
+ * no older file. */
 static bool chat_is_complete(const hd_dict *d)
 {
     static const char decoder[] = "added_tokens_decoder.";
@@ -145,7 +150,8 @@ static bool chat_variables(hd__template_run *r, hd_chat *c, const char *given)
     return !r->failed;
 }
 
-/* Sets *d to the file's values; NULL if there is no file. False if it cannot be read. */
+/* Sets *d to the values of the file, or to NULL if there is no such file. Returns false with an
+ * error if the file cannot be read. */
 static bool chat_values(const char *folder, const char *name, hd_dict **d)
 {
     hd__text path = {0};
@@ -157,8 +163,8 @@ static bool chat_values(const char *folder, const char *name, hd_dict **d)
 
 /* ---------------------------------------------------------------- the conversation */
 
-/* Reads the template and its variables. d, old: the values of tokenizer_config.json and of
- * special_tokens_map.json, or NULL */
+/* Reads the template and its variables. d has the values of tokenizer_config.json, and old those of
+ * special_tokens_map.json. Either may be NULL. */
 static bool chat_read(hd__template_run *r, hd_chat *c, const hd_dict *d, const hd_dict *old,
                       const hd_chat_options *o)
 {
@@ -245,7 +251,7 @@ void hd_chat_free(hd_chat *c)
     hd_free(c);
 }
 
-/* A copy of the argument `name`; NULL, with an error, if it is not UTF-8 */
+/* Returns a copy of text, the argument called `name`, or NULL with an error if it is not UTF-8. */
 static char *chat_copy(const char *name, const char *text)
 {
     size_t n = strlen(text), good = hd__utf8_good(text, n);
@@ -325,7 +331,7 @@ static bool chat_run(hd__template_run *r, const hd_chat *c, bool for_reply)
     return !r->failed;
 }
 
-/* Sets c->text, and returns its length in bytes; -1 on failure */
+/* Sets c->text, and returns its length in bytes, or -1 on failure. */
 static int64_t chat_write(hd_chat *c, bool for_reply)
 {
     hd__template_arena arena = {0};
@@ -394,7 +400,8 @@ bool hd_chat_ends(const hd_chat *c, const hd_tokenizer *tokenizer, hd_generate_o
     }
     if (i == HD_EOS_MOST) {
         return hd_fail(HD_VALUE,
-                       "num_eos is %d, so there is no room for eos_token, which is %" PRId64,
+                       "num_eos is %d, the most that there may be: eos_token, %" PRId64
+                       ", cannot be added",
                        HD_EOS_MOST, id);
     }
     o->eos_token_id[o->num_eos++] = id;

@@ -8,7 +8,8 @@
 
 /* ---------------------------------------------------------------- config.json */
 
-/* The text of this name, or "a number"; NULL if it is missing or one of the words in `none`. */
+/* Returns the text of this name, or "a number" for a number, or NULL if the value is missing or one
+ * of the words in `none`. */
 static const char *text_value(const hd__hf_config_file *f, const char *name, const char *none)
 {
     hd__hf_value v = hd__hf_value_of(f, name);
@@ -26,7 +27,8 @@ static const char *config_class(const hd__hf_config_file *f)
     return first ? first : text_value(f, "architectures", "null []");
 }
 
-/* The family with this model_type and class (NULL fits any); NULL if none, or if both are NULL */
+/* Returns the family with this model_type and class, where NULL fits any. Returns NULL if there is
+ * none, or if both are NULL. */
 static const hd__hf_family *family_named(const char *type, const char *class)
 {
     const hd__hf_family *const *f = hd__hf_families;
@@ -37,7 +39,8 @@ static const hd__hf_family *family_named(const char *type, const char *class)
     return type || class ? *f : NULL;
 }
 
-/* The family that config.json names; NULL, with an error that names all families, if none. */
+/* Returns the family that config.json names. If heed does not have it, returns NULL with an error
+ * that names all families. */
 static const hd__hf_family *family_of(const hd__hf_config_file *f)
 {
     const char *type = config_type(f), *class = config_class(f);
@@ -61,7 +64,7 @@ static const hd__hf_family *family_of(const hd__hf_config_file *f)
     return NULL;
 }
 
-/* False, with an error, if a number is missing that the type llama3 requires. */
+/* Returns false with an error if a number is missing that the rope_type llama3 requires. */
 static bool llama3_ok(const hd__hf_config_file *f)
 {
     for (const hd__hf_config_key *k = hd__hf_rope_llama3.keys; k->kind == HD__NUMBER; k++) {
@@ -75,7 +78,8 @@ static bool llama3_ok(const hd__hf_config_file *f)
     return true;
 }
 
-/* False, with an error, unless all are above 0 and the low factor is below the high one. */
+/* Returns false with an error unless all numbers are above 0 and the low factor is below the high
+ * one. */
 static bool rope_numbers_ok(const hd__hf_config_file *f, const hd_rotary_options *o)
 {
     return (o->theta > 0 && o->factor > 0 && o->low_freq_factor > 0 &&
@@ -88,8 +92,8 @@ static bool rope_numbers_ok(const hd__hf_config_file *f, const hd_rotary_options
                    HD__SHORT(o->low_freq_factor), HD__SHORT(o->high_freq_factor));
 }
 
-/* True if rope_scaling, or a key beside it, repeats each value of rope_parameters, as in folders
- * for several versions of transformers. */
+/* True if each value of rope_parameters is repeated in rope_scaling or beside it, as in folders for
+ * several versions of transformers. */
 static bool said_again(const hd__hf_config_file *in, const hd__hf_config_file *scaling,
                        const hd__hf_config_file *f)
 {
@@ -103,8 +107,8 @@ static bool said_again(const hd__hf_config_file *in, const hd__hf_config_file *s
     return same;
 }
 
-/* Reads the rotary positions. rope_scaling replaces rope_parameters as a whole, and a rope_theta
- * inside overrides one beside. */
+/* Reads the rotary positions. If rope_scaling is there, the whole of rope_parameters is ignored. A
+ * rope_theta inside the object overrides a rope_theta beside it. */
 static bool rope_read(const hd__hf_config_file *f, const hd__hf_config *c)
 {
     hd__hf_config_file scaling = *f, in = *f;
@@ -137,7 +141,7 @@ static bool rope_read(const hd__hf_config_file *f, const hd__hf_config *c)
     return ok;
 }
 
-/* The first size that the file does not have, under any of its names; NULL: none is missing */
+/* Returns the first size that the file lacks under all of its names, or NULL if none is missing. */
 static const char *left_out(const hd__hf_config_file *f, const hd__hf_config_keys *t)
 {
     for (const hd__hf_config_key *k = t->keys; k->name; k++) {
@@ -166,7 +170,7 @@ static bool ends_read(const hd__hf_config_file *f, hd_generate_options *o)
     return true;
 }
 
-/* Reads the values that are kept to be written back. The table of keys checks their kinds. */
+/* Reads the values that heed only writes back. The table of keys checks their kinds. */
 static void kept_read(const hd__hf_config_file *f, const hd__hf_family *family, hd__hf_kept *c)
 {
     hd__hf_value bos = hd__hf_value_of(f, "bos_token_id"), pad = hd__hf_value_of(f, "pad_token_id"),

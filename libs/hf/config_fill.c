@@ -6,7 +6,7 @@
 
 /* ---------------------------------------------------------------- values */
 
-/* The name of value i inside f; NULL if the value is not inside f. */
+/* Returns the name that value i has inside f, or NULL if the value is not inside f. */
 static const char *name_at(const hd__hf_config_file *f, int64_t i)
 {
     const char *name = hd_dict_name(f->values, i);
@@ -67,7 +67,8 @@ static bool is_among(const char *words, const char *name)
     return *words;
 }
 
-/* The value as a string, to show and to compare. A number has the fewest digits that read back. */
+/* Returns v as text, for messages and comparisons. A number gets the fewest digits that read back
+ * as the same number. */
 static const char *shown(const hd__hf_value *v, char room[HD__FLOAT_TEXT])
 {
     return v->text ? v->text : hd__text_shortest(v->number, room);
@@ -87,7 +88,7 @@ bool hd__hf_is_word(const hd__hf_value *v, const char *words)
 
 enum { EXPECTED = 100 };
 
-/* Writes the words with "or" between them. */
+/* Writes the words to room, with "or" between them. Returns room. */
 static const char *words_text(const char *words, char room[EXPECTED])
 {
     size_t n = 0, length;
@@ -99,12 +100,12 @@ static const char *words_text(const char *words, char room[EXPECTED])
     return room;
 }
 
-/* The values that the key takes, for a message after "expected" */
+/* Returns the values that the key takes, for a message after "expected". */
 static const char *expected_of(const hd__hf_config_key *k, const char *other, char room[EXPECTED])
 {
     switch (k->kind) {
     case HD__DERIVED: return "a whole number above 0, or null";
-    case HD__FLOAT: return "a number with a point or an exponent, as 1.0";
+    case HD__FLOAT: return "a number with a point or an exponent, such as 1.0";
     case HD__NUMBER: return "a number";
     case HD__BOOL: return "true or false";
     case HD__ACTIVATION: return HD__ACTIVATIONS;
@@ -205,7 +206,7 @@ static bool config_set(const hd__hf_value *v, const hd__hf_config_key *k, void *
     }
 }
 
-/* Sets the key's field from the file's values that the key stands for. */
+/* Sets the key's field to the values of the file for which the key stands. */
 static bool key_take(const hd__hf_config_file *f, const hd__hf_config_keys *t,
                      const hd__hf_config_key *k, void *config)
 {
@@ -231,7 +232,8 @@ static bool key_take(const hd__hf_config_file *f, const hd__hf_config_keys *t,
 
 /* ---------------------------------------------------------------- a table */
 
-/* The key that stands for the name; if none does, the last row, whose name is NULL. */
+/* Returns the key that stands for the name. If none does, returns the last row, whose name is
+ * NULL. */
 static const hd__hf_config_key *known_key(const hd__hf_config_keys *t, const char *name)
 {
     const hd__hf_config_key *k = t->keys;
@@ -241,7 +243,8 @@ static const hd__hf_config_key *known_key(const hd__hf_config_keys *t, const cha
     return k;
 }
 
-/* The key of a single value that has a list or an object with this name inside; NULL: none */
+/* Returns the key of a single value in whose place the file has a list or an object, with this name
+ * inside, or NULL. */
 static const hd__hf_config_key *key_around(const hd__hf_config_keys *t, const char *name)
 {
     size_t n = strcspn(name, ".");
@@ -252,8 +255,8 @@ static const hd__hf_config_key *key_around(const hd__hf_config_keys *t, const ch
     return name[n] && k->name ? k : NULL;
 }
 
-/* A value that no key stands for is a warning; but an error if it is in a list or an object in the
- * place of a single value, or if the table says so. */
+/* Warns of a value for which no key stands. Returns false with an error if the value is in a list
+ * or an object in the place of a single value, or if the table's `other` makes it an error. */
 static bool unknown_ok(const hd__hf_config_file *f, const hd__hf_config_keys *t,
                        const hd__hf_value *v)
 {

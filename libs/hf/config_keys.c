@@ -6,7 +6,8 @@
 
 /* ---------------------------------------------------------------- rotary positions */
 
-/* The type llama3 requires the first three. The default type takes the rows from rope_theta on. */
+/* The rope_type llama3 requires the first three rows. The default type takes the rows from
+ * rope_theta on. */
 static const hd__hf_config_key rope_keys[] = {
     ROPE(NUMBER, factor),
     ROPE(NUMBER, low_freq_factor),

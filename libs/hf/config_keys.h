@@ -9,7 +9,7 @@ typedef enum hd__hf_config_kind {
     HD__INT,        /* a whole number, or null, which changes nothing; int64_t */
     HD__TOKEN,      /* a whole number, or null for HD_NO_PADDING; int64_t */
     HD__SIZE,       /* a whole number from 1 to 2^31 - 1; int64_t */
-    HD__DERIVED,    /* as SIZE, or null for a value that follows from others; int64_t, then 0 */
+    HD__DERIVED,    /* a SIZE, or null, for which the field is 0 and follows from others; int64_t */
     HD__ALIAS,      /* another name of a size, which overrides the first name; int64_t */
     HD__FLOAT,      /* a number with a point or an exponent; double */
     HD__NUMBER,     /* any number; double */
@@ -19,31 +19,32 @@ typedef enum hd__hf_config_kind {
     HD__OBJECT,     /* an object, which is read elsewhere, or one of `words`; no field */
     HD__ONLY,       /* one of `words`; no field */
     HD__ENDS,       /* an end token, which is appended; hd_generate_options */
-    HD__NAMES,      /* a target module, which is appended where there is room; hd_lora_options */
+    HD__NAMES,      /* a target module, appended to an array with space for all; hd_lora_options */
     HD__FULL,       /* a list of the text full_attention; no field */
     HD__FLAGS /* a list of whole numbers, 0 for false; int64_t n, and then bool[HD_LAYERS_MOST] */
 } hd__hf_config_kind;
 
 #define HD__NOWHERE SIZE_MAX /* the offset of a key without a field */
 
-/* Its name is a path. One that ends in '.' also stands for the paths inside it, and one that ends
- * in '_' for all names that begin so. */
+/* A key that a file may have. Its name is a path. A name that ends in '.' also stands for the paths
+ * inside it. A name that ends in '_' stands for all names that begin with it. */
 typedef struct hd__hf_config_key {
     const char *name;
     hd__hf_config_kind kind;
     size_t offset; /* of its field in the configuration */
-    /* NULL, or values that the key takes besides those of its kind. If the key has no field, any
-     * other value has no effect, and is a warning. */
+    /* NULL, or values that the key takes besides those of its kind. If the key has no field, heed
+     * warns of any other value, because it has no effect. */
     const char *words;
 } hd__hf_config_key;
 
-/* The keys of a kind of file. If two rows have the same field, the later row overrides. */
+/* The keys of a kind of file. If two rows have the same field, the value of the later row
+ * counts. */
 typedef struct hd__hf_config_keys {
     const hd__hf_config_key *keys; /* the last one has name NULL */
-    const char *idle;              /* names that have no effect, as words; NULL: all others */
-    /* NULL: a name that is in neither is a warning. Otherwise it is an error, "expected" and this
-     * text, unless its value is null, {}, [] or one of the last row's words. Messages about
-     * HD__ONLY end in this text, too. */
+    const char *idle;              /* names without effect, with blanks between; NULL: all others */
+    /* NULL: heed warns of a name that is neither in keys nor in idle. Otherwise such a name is an
+     * error, whose message ends in "expected" and this text, unless its value is null, {}, [] or
+     * one of the last row's words. Messages about HD__ONLY end in this text, too. */
     const char *other;
     bool null_is_left_out; /* true: a key that is null counts as left out */
 } hd__hf_config_keys;
@@ -54,7 +55,7 @@ typedef struct hd__hf_config_keys {
     {                                                                                              \
         __VA_ARGS__                                                                                \
     }
-/* A key that has the name of its field in the configuration `of` */
+/* A key with the name of its field in the configuration `of`. */
 #define HD__FIELD(of, kind, field) HD__ROW(#field, HD__##kind, offsetof(of, field), NULL)
 #define HD__CHECKED(name, kind, words) HD__ROW(name, HD__##kind, HD__NOWHERE, words)
 #define HD__ONLY_ROW(name, words) HD__CHECKED(name, ONLY, words)
@@ -75,10 +76,10 @@ typedef struct hd__hf_config_keys {
 
 /* ---------------------------------------------------------------- the tables of all families */
 
-/* The keys inside rope_parameters and rope_scaling, for the type llama3 and for the default; the
- * configuration is an hd_rotary_options */
+/* The keys inside rope_parameters and rope_scaling, for the rope_type llama3 and for the default
+ * one. They fill an hd_rotary_options. */
 extern const hd__hf_config_keys hd__hf_rope_llama3, hd__hf_rope_default;
-/* The keys beside rope_parameters and rope_scaling that the type llama3 reads */
+/* The keys beside rope_parameters and rope_scaling that the rope_type llama3 also has. */
 extern const hd__hf_config_keys hd__hf_rope_beside;
 extern const hd__hf_config_keys hd__hf_generation_keys, hd__hf_ends_keys, hd__hf_adapter_keys;
 

@@ -1,8 +1,9 @@
 /* config_write.c - finds the configuration that a model has now, and writes config.json.
  *
  * The user may have replaced modules. So hd__hf_config_now reads sizes, eps, dropouts and the
- * activation from the modules, makes a model of this configuration, without memory for weights, and
- * compares it with the user's. If a module differs, no config.json describes the user's model. */
+ * activation from the modules. Then it makes a model of this configuration, without memory for
+ * weights, and compares it with the user's. If a module differs, no config.json describes the
+ * user's model. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +21,8 @@ static bool of_class(const hd_module *m, hd_module *like)
     return is;
 }
 
-/* The parameter of this name that belongs to m itself; NULL if there is none or memory runs out. */
+/* Returns the parameter of this name that belongs to m itself, or NULL if there is none or memory
+ * runs out. */
 static const hd_tensor *own_parameter(const hd_module *m, const char *name)
 {
     hd_dict *all = hd_module_named_parameters(m);
@@ -30,7 +32,8 @@ static const hd_tensor *own_parameter(const hd_module *m, const char *name)
     return x;
 }
 
-/* transformers' name of the activation m; `now` if it is a name of m, or if m is no activation. */
+/* Returns transformers' name of the activation m. Returns `now` if this is a name of m, or if m is
+ * no activation. */
 static const char *activation_read(const hd_module *m, const char *now)
 {
     if (of_class(m, hd_relu_new(false))) {
@@ -45,7 +48,7 @@ static const char *activation_read(const hd_module *m, const char *now)
     return strcmp(now, "gelu_pytorch_tanh") == 0 ? now : "gelu_new";
 }
 
-/* Sets the value at `at` if m has such a value. */
+/* Sets the value at `at` if m has a value of this kind. Returns false if memory runs out. */
 static bool value_read(hd__hf_known_kind kind, const hd_module *m, void *at)
 {
     const hd_tensor *w = own_parameter(m, "weight");
@@ -97,8 +100,9 @@ static bool module_read(hd_module *m, const char *name, void *user)
 
 enum { EXTRA = 256, TEXT = 2 * EXTRA };
 
-/* Writes m as hd_module_summary shows it, without the parts that no configuration has:
- * "Linear(in_features=16, out_features=2, bias=True)", "GPT2Attention() with 2 heads". */
+/* Writes m to text as hd_module_summary shows it, without the parts that no configuration has.
+ * Returns text, such as "Linear(in_features=16, out_features=2, bias=True)" or "GPT2Attention()
+ * with 2 heads". */
 static const char *described(const hd_module *m, int64_t heads, char text[TEXT])
 {
     static const char *const unsaid[] = {", padding_idx=", ", inplace=", "inplace="};
@@ -134,7 +138,7 @@ static bool module_unlike(const char *name, const char *found, const char *expec
                    HD__CUT(*name ? name : "m"), found, expected);
 }
 
-/* False, with an error, if m has an adapter, from which no values can be read. */
+/* Returns false with an error if m is an adapter, from which no values can be read. */
 static bool module_plain(hd_module *m, const char *name, void *user)
 {
     (void)user;
@@ -168,8 +172,8 @@ static bool same_numbers(const hd_module *m, const hd_module *wanted)
     return !norm || hd_norm_eps(m) == hd_norm_eps(wanted);
 }
 
-/* False, with an error, unless m equals the module of this name that the configuration makes. There
- * is one, because the parents of m were compared before. */
+/* Returns false with an error unless m equals the module of this name in the model of the
+ * configuration. There is such a module, because the parents of m were compared before. */
 static bool module_same(hd_module *m, const char *name, void *user)
 {
     const comparison *c = user;
@@ -192,7 +196,8 @@ static bool module_same(hd_module *m, const char *name, void *user)
     return !*name || hd_dict_set_int(c->names, name, 0);
 }
 
-/* False, with an error, if the user's model lacks m of the configuration's model. */
+/* Returns false with an error if the user's model lacks m, a module of the configuration's
+ * model. */
 static bool module_there(hd_module *m, const char *name, void *user)
 {
     const comparison *c = user;
@@ -201,7 +206,7 @@ static bool module_there(hd_module *m, const char *name, void *user)
            module_unlike(name, "missing", described(m, c->family->heads(m), expected));
 }
 
-/* False, with an error, if transformers refuses a config.json with these numbers. */
+/* Returns false with an error if transformers would refuse a config.json with these numbers. */
 static bool numbers_ok(const hd__hf_config *c)
 {
     for (const hd__hf_config_key *k = c->family->keys.keys; k->name; k++) {

@@ -23,7 +23,7 @@ static bool is_part(const hd_module *m, int class)
     return *f;
 }
 
-/* m, if it has this class of any family; else NULL with HD_STATE. */
+/* Returns m if it has this class of any family, and NULL with HD_STATE otherwise. */
 static void *decoder_part(hd_module *m, const hd__hf_model *model, int class)
 {
     return m && is_part(m, class) ? m : hd__hf_part_of(m, &model->config.family->classes[class]);
@@ -44,7 +44,7 @@ bool hd__decoder_heads_of(const hd__decoder_attention *m, hd_tensor *x, hd_tenso
     return qkv[0] && qkv[1] && qkv[2];
 }
 
-/* x (b, t, e) */
+/* Returns the attention's result (b, t, e) for x (b, t, e). */
 static hd_tensor *decoder_attention_run(hd__decoder_attention *m, hd_tensor *x, const call *c,
                                         int64_t layer)
 {
@@ -84,7 +84,7 @@ hd_module *hd__decoder_attention_new(const hd__hf_config *c, int64_t layer)
     return (hd_module *)m;
 }
 
-/* down(act(gate(x)) * up(x)) */
+/* Returns down(act(gate(x)) * up(x)). */
 hd_tensor *hd__decoder_mlp_forward(hd_module *self, hd_tensor *x)
 {
     hd__decoder_mlp *m = (hd__decoder_mlp *)self;
@@ -137,8 +137,8 @@ static hd_module *decoder_layer_new(const hd__hf_config *c, int64_t i)
 
 /* ---------------------------------------------------------------- the model */
 
-/* The rows of a rotary table (n, head_dim) for t tokens, converted to d, the dtype of queries and
- * keys. The table itself is float32, as in transformers. */
+/* Returns the rows of a rotary table (n, head_dim) for t tokens, converted to d, the dtype of
+ * queries and keys. The table itself is float32, as in transformers. */
 static hd_tensor *rows_of(hd_tensor *table, const hd__hf_context *c, int64_t t, hd_dtype d)
 {
     if (!c->positions) {
@@ -148,7 +148,8 @@ static hd_tensor *rows_of(hd_tensor *table, const hd__hf_context *c, int64_t t, 
     return hd_view(rows, hd_size(c->positions, 0), 1, t, hd_size(table, 1));
 }
 
-/* Sets cos and sin for x (b, t, e). `seen` keeps the tables, so hd_generate makes them once. */
+/* Sets c->cos and c->sin for x (b, t, e). The context's `seen` keeps the tables, so hd_generate
+ * makes them once. */
 static bool rows_set(call *c, const hd__hf_config *config, const hd_tensor *x)
 {
     const int64_t t = hd_size(x, 1), dim = hd__hf_config_int(config, "head_dim");
@@ -206,7 +207,8 @@ const hd__hf_known hd__decoder_known[] = {
     {NULL, HD__ROWS, NULL},
 };
 
-/* Sets num_key_value_heads and head_dim if they are 0, and checks them. */
+/* Sets num_key_value_heads and head_dim if they are 0. Returns false with an error if they do not
+ * fit the other sizes. */
 static bool heads_ok(hd__hf_config *c)
 {
     const int64_t heads = hd__hf_config_int(c, "num_attention_heads"),

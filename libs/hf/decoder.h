@@ -15,9 +15,9 @@ typedef struct hd__decoder_attention {
     hd_module base;
     hd_module *q_proj, *k_proj, *v_proj, *o_proj;
     int64_t heads, kv_heads;
-    bool rotary; /* it has rotary positions */
+    bool rotary; /* true: it has rotary positions */
     /* Computes queries (b, heads, t, d), keys and values (b, kv heads, t, d) of x (b, t, e), before
-     * rotary positions: hd__decoder_heads_of, or the family's own function. */
+     * rotary positions. It is hd__decoder_heads_of, or the family's own function. */
     bool (*project)(const struct hd__decoder_attention *m, hd_tensor *x, hd_tensor *qkv[3]);
 } hd__decoder_attention;
 
@@ -70,7 +70,7 @@ int64_t hd__decoder_heads(const hd_module *m);
 extern const hd__hf_known hd__decoder_known[];
 
 /* The keys that all these families have. `of` is the family's public configuration. DIM is the kind
- * of head_dim: SIZE if the class requires a number, else DERIVED. */
+ * of head_dim: SIZE if the class requires a number, and DERIVED otherwise. */
 #define HD__DECODER_KEYS(of, model_type, DIM)                                                      \
     HD__FIELD(of, SIZE, vocab_size), HD__FIELD(of, SIZE, hidden_size),                             \
         HD__FIELD(of, SIZE, intermediate_size), HD__FIELD(of, SIZE, num_hidden_layers),            \
@@ -92,10 +92,11 @@ extern const hd__hf_known hd__decoder_known[];
         HD__CHECKED("sliding_window", INT, NULL), HD__CHECKED("max_window_layers", SIZE, NULL),    \
         HD__CHECKED("layer_types.", FULL, "null")
 
-/* False, with an error, if layer_types does not have a type for each layer, or if layer_types is
- * missing, use_sliding_window is true, and `windowed`: some layer would have a window then. */
+/* Returns false with an error if layer_types does not have a type for each layer. If layer_types is
+ * missing, returns false with an error if use_sliding_window is true and `windowed` says that some
+ * layer would have a window. */
 bool hd__decoder_layer_types_ok(const hd__hf_config_file *f, const hd__hf_config *c, bool windowed);
-/* Calls hd__decoder_layer_types_ok with the `windowed` that the keys of HD__WINDOW_KEYS say. */
+/* Calls hd__decoder_layer_types_ok. `windowed` follows from the keys of HD__WINDOW_KEYS. */
 bool hd__decoder_window_ok(const hd__hf_config_file *f, const hd__hf_config *c);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "hf/config_fill.h"
 
-/* A value of the configuration that can be read from a module */
+/* The kind of a value of the configuration that can be read from a module. */
 typedef enum hd__hf_known_kind {
     HD__ROWS,    /* dim 0 of the module's weight */
     HD__COLUMNS, /* dim 1 of the module's weight */
@@ -18,8 +18,9 @@ typedef enum hd__hf_known_kind {
     HD__ACT      /* the name of an activation */
 } hd__hf_known_kind;
 
-/* A key of config.json, and the end of the name of the module from which its value is read; the
- * last of several modules counts. A key that the family's configuration lacks is skipped. */
+/* A key of config.json, and the end of the name of the module from which its value is read. Of
+ * several such modules, the last one counts. A key that the family's configuration lacks is
+ * ignored. */
 typedef struct hd__hf_known {
     const char *key;
     hd__hf_known_kind kind;
@@ -34,34 +35,38 @@ struct hd__hf_family {
     hd__hf_config_keys keys;            /* of config.json, in the order in which they are written */
     int64_t bos_token_id, eos_token_id; /* defaults for config.json; HD_NO_PADDING: none */
     size_t rope; /* the offset of the hd_rotary_options; HD__NOWHERE: the family has none */
-    /* Refuses values of config.json that heed cannot follow and no key's kind refuses; or NULL */
+    /* Refuses values of config.json that heed cannot follow, if no kind of a key refuses them.
+     * NULL: there are no such values. */
     bool (*file_ok)(const hd__hf_config_file *f, const hd__hf_config *c);
     /* true: transformers refuses a config.json whose number of heads does not divide the width */
     bool heads_divide;
 
-    /* Checks the values, whose sizes are in range, and sets those that follow from others. */
+    /* Sets the values that follow from others. The sizes are in range already. Returns false with
+     * an error if a value is wrong. */
     bool (*resolve)(hd__hf_config *c);
-    /* A lower bound of the number of weights, without a head that is not tied */
+    /* Returns a lower bound of the number of weights, without those of an untied head. */
     double (*elements)(const hd__hf_config *c);
     hd_module *(*body_new)(const hd__hf_config *c, const hd_dtype *d); /* all but the head */
-    /* The last layer's output (b, t, width) for ids (b, t) in this context */
+    /* Returns the last layer's output (b, t, width) for ids (b, t) in this context. */
     hd_tensor *(*hidden)(hd__hf_model *m, hd_tensor *ids, const hd__hf_context *c);
-    /* The number of positions that the modules have; NULL: max_position_embeddings */
+    /* Returns the number of positions that the modules have. NULL: it is
+     * max_position_embeddings. */
     int64_t (*positions)(const hd__hf_model *m);
     const char *body;          /* the name of the body */
     const char *words;         /* the name of the embedding of the words */
     const char *layers;        /* the key of the number of layers */
-    const hd__hf_known *known; /* the last one has key NULL */
-    /* Reads values that only modules of this family have, from each module of a model, itself
-     * first; or NULL */
+    const hd__hf_known *known; /* values to read from modules; the last one has key NULL */
+    /* Reads values that only modules of this family have. heed calls it for the model and then for
+     * each of its modules. NULL: no such values. */
     void (*read)(const hd_module *m, void *values);
-    int64_t (*heads)(const hd_module *m); /* of an attention; 0 if m is another module */
+    int64_t (*heads)(const hd_module *m); /* m's heads, or 0 if m is no attention */
 
     bool bare_names;         /* files may have tensors' names without the body's name in front */
-    const char *passed_over; /* ends of names of tensors in files that no module needs */
+    const char *passed_over; /* ends of the names of tensors that no module needs */
 
     /* The rest is for the families of decoder.h: the classes of their parts, the functions that
-     * make a layer's attention and MLP, and true if q_proj, k_proj and v_proj always have biases */
+     * make a layer's attention and MLP, and qkv_bias, which is true if q_proj, k_proj and v_proj
+     * always have biases. */
     const hd_module_type *classes;
     hd_module *(*attention_new)(const hd__hf_config *c, int64_t layer);
     hd_module *(*mlp_new)(const hd__hf_config *c);

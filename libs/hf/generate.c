@@ -18,20 +18,18 @@ hd_generate_options hd_generate_defaults(void)
                                  .attention_mask = HD_NONE};
 }
 
-/* One text of the batch */
-typedef struct writing {
+typedef struct writing { /* one text of the batch */
     bool ended;
-    int64_t shown; /* the bytes of the prompt, and those that on_token has got */
+    int64_t shown; /* the length in bytes of the prompt and of the text that on_token got */
 } writing;
 
-/* One call of hd_generate */
-typedef struct generation {
+typedef struct generation { /* one call of hd_generate */
     hd__hf_model *m;
     const hd_generate_options *o;
     hd__hf_padding padding;
     hd__hf_seen *seen;
-    writing *texts; /* b texts */
-    hd__text piece; /* the bytes that a token has added to its text */
+    writing *texts; /* one for each row of ids */
+    hd__text piece; /* the bytes that the newest token added to its text */
 } generation;
 
 /* ---------------------------------------------------------------- the cache */
@@ -59,7 +57,7 @@ static hd__hf_seen *seen_new(const hd__hf_model *m, int64_t most)
     return s;
 }
 
-/* The logits (b, vocab) after the ids (b, t). Messages name the function that computes. */
+/* Returns the logits (b, vocab) after ids (b, t), or NULL. Messages name the op that failed. */
 static hd_tensor *last_logits(hd__hf_model *m, hd_tensor *ids, const hd__hf_context *c)
 {
     HD__CALLS_BACK;
@@ -67,7 +65,8 @@ static hd_tensor *last_logits(hd__hf_model *m, hd_tensor *ids, const hd__hf_cont
     return hd_to(hd_forward(m->head, hd_select(h, 1, -1)), HD_FLOAT32);
 }
 
-/* As last_logits, for ids that follow the tokens in g->seen */
+/* Returns the logits (b, vocab) after ids (b, t), which follow the tokens in g->seen and are added
+ * to it. Returns NULL on failure. */
 static hd_tensor *next_logits(generation *g, hd_tensor *ids)
 {
     hd__hf_context c;
@@ -81,8 +80,8 @@ static hd_tensor *next_logits(generation *g, hd_tensor *ids)
 
 /* ---------------------------------------------------------------- a token */
 
-/* The logits (b, vocab) with those of each token in ids (b, t) once divided by the penalty, or
- * multiplied by it if they are below 0 */
+/* Returns the logits (b, vocab), in which each token of ids (b, t) is penalized once: its logit is
+ * divided by `penalty`, or multiplied by it if it is negative. */
 static hd_tensor *penalized(hd_tensor *logits, hd_tensor *ids, double penalty)
 {
     if (penalty == 1) {
@@ -105,13 +104,14 @@ static hd_tensor *penalized(hd_tensor *logits, hd_tensor *ids, double penalty)
     return y;
 }
 
+/* Returns the probabilities (b, k) of the k likeliest tokens. Sets *tokens to their ids (b, k). */
 static hd_tensor *kept_probabilities(hd_tensor *logits, hd_tensor *ids,
                                      const hd_generate_options *o, hd_tensor **tokens)
 {
     int64_t vocab = hd_size(logits, 1), k = o->top_k > 0 && o->top_k < vocab ? o->top_k : vocab;
     logits = hd_div_scalar(penalized(logits, ids, o->repetition_penalty), o->temperature);
     hd_tensor *p = hd_softmax(hd_topk(logits, k, 1, true, tokens), 1); /* (b, k) */
-    if (o->top_p < 1) { /* a token stays if those before it have less than top_p together */
+    if (o->top_p < 1) { /* a token stays if the likelier ones sum to less than top_p */
         hd_tensor *before = hd_sub(hd_cumsum(p, 1), p);
         p = hd_masked_fill(p, hd_ge_scalar(before, fmax(o->top_p, FLT_MIN)), 0);
         p = hd_div(p, hd_sum_dim(p, 1, true));
@@ -119,14 +119,15 @@ static hd_tensor *kept_probabilities(hd_tensor *logits, hd_tensor *ids,
     return p;
 }
 
-/* The ids (b, t) with the last id of a row in place of its padding, so that none is penalized */
+/* Returns ids (b, t) with the last id of a row in the place of its padding. So the pad token gets
+ * no penalty. */
 static hd_tensor *unpadded(hd_tensor *ids, const hd__hf_padding *p)
 {
     int64_t t = hd_size(ids, 1);
     return p->real ? hd_where(hd_narrow(p->real, 1, 0, t), ids, hd_narrow(ids, 1, t - 1, 1)) : ids;
 }
 
-/* The next token of each text: (b,) */
+/* Returns the next tokens (b,): drawn if o->do_sample is true, the likeliest otherwise. */
 static hd_tensor *choose(hd_tensor *logits, hd_tensor *ids, const hd_generate_options *o)
 {
     if (!o->do_sample) {
@@ -138,7 +139,7 @@ static hd_tensor *choose(hd_tensor *logits, hd_tensor *ids, const hd_generate_op
 
 /* ---------------------------------------------------------------- texts */
 
-/* The ids (n,) of row i of `all` (b, t) without padding and without ids that the tokenizer lacks */
+/* Returns row i of `all` (b, t) as ids (n,) without padding or ids that the tokenizer lacks. */
 static hd_tensor *ids_with_text(const generation *g, hd_tensor *all, int64_t i)
 {
     hd_tensor *ids = hd_clone(hd_contiguous(hd_select(all, 0, i)));
@@ -153,7 +154,7 @@ static hd_tensor *ids_with_text(const generation *g, hd_tensor *all, int64_t i)
     return hd_narrow(ids, 0, 0, n);
 }
 
-/* The length of a text of n bytes without the U+FFFD at its end, which may be half a character */
+/* Returns the length of the text without U+FFFD at its end: there a character may be incomplete. */
 static int64_t whole_part(const char *text, int64_t n)
 {
     static const char unknown[] = "\xEF\xBF\xBD"; /* U+FFFD */
@@ -164,7 +165,8 @@ static int64_t whole_part(const char *text, int64_t n)
 }
 
 /* Sets g->piece to the bytes that text i of `all` (b, t) got since the last call. Decodes the whole
- * text, because a token's text depends on the tokens before it. */
+ * text, because a token's bytes depend on earlier tokens. Unless `last` is true, leaves out an
+ * incomplete character at the end. Returns false with an error on failure. */
 static bool piece_set(generation *g, hd_tensor *all, int64_t i, bool last)
 {
     writing *w = &g->texts[i];
@@ -181,7 +183,7 @@ static bool piece_set(generation *g, hd_tensor *all, int64_t i, bool last)
     }
     n = last ? n : whole_part(text, n);
     int64_t from = w->shown < n ? w->shown : n;
-    while ((text[from] & 0xC0) == 0x80) { /* the bytes before may have changed their number */
+    while ((text[from] & 0xC0) == 0x80) { /* do not begin inside a character */
         from++;
     }
     w->shown = n > w->shown ? n : w->shown;
@@ -189,7 +191,7 @@ static bool piece_set(generation *g, hd_tensor *all, int64_t i, bool last)
     return !g->piece.failed;
 }
 
-/* Begins the texts with the prompts ids (b, t), which on_token does not get. */
+/* Begins g->texts with the prompts ids (b, t). Returns false with an error on failure. */
 static bool texts_begin(generation *g, hd_tensor *ids)
 {
     bool ok = true;
@@ -200,7 +202,7 @@ static bool texts_begin(generation *g, hd_tensor *ids)
     return ok;
 }
 
-/* The token that fills texts that have ended; -1: there is none */
+/* Returns the token to append to texts that have ended, or -1 if there is none. */
 static int64_t pad_of(const hd_generate_options *o)
 {
     return o->pad_token_id >= 0 || o->num_eos == 0 ? o->pad_token_id : o->eos_token_id[0];
@@ -215,15 +217,15 @@ static bool pad_ended(const generation *g, hd_tensor *token)
     return id;
 }
 
-/* Calls on_token. False if it ends the texts. */
+/* Calls on_token for a new token. Returns false if on_token ends all texts. */
 static bool tell_user(const generation *g, int64_t row, int64_t id)
 {
     HD__CALLS_BACK;
     return g->o->on_token(row, id, g->piece.s, (int64_t)g->piece.len, g->o->user);
 }
 
-/* Handles the new tokens, the last column of `all` (b, t): ends texts and calls on_token.
- * *goes_on: there is a next step. */
+/* Marks texts that end, and calls on_token, for the tokens in the last column of `all` (b, t). Sets
+ * *goes_on to true if more tokens follow. Returns false with an error on failure. */
 static bool texts_add(generation *g, hd_tensor *all, bool last, bool *goes_on)
 {
     const hd_generate_options *o = g->o;
@@ -251,7 +253,7 @@ static bool texts_add(generation *g, hd_tensor *all, bool last, bool *goes_on)
 
 /* ---------------------------------------------------------------- the loop */
 
-/* may_be_cold: temperature may be anything, because nothing is drawn. */
+/* Returns false with an error if an option is wrong. may_be_cold: accepts any temperature. */
 static bool options_ok(const hd_generate_options *o, bool may_be_cold)
 {
     const struct {
@@ -276,14 +278,16 @@ static bool options_ok(const hd_generate_options *o, bool may_be_cold)
     return true;
 }
 
-/* The next tokens (b, 1) of `all` (b, t). The model first reads `rest`, their end. */
+/* Returns the tokens (b, 1) that follow `all` (b, t), or NULL on failure. The model reads only
+ * `rest`, the columns of `all` that it has not read yet. */
 static hd_tensor *next_column(generation *g, hd_tensor *all, hd_tensor *rest)
 {
     hd_tensor *token = choose(next_logits(g, rest), unpadded(all, &g->padding), g->o); /* (b,) */
     return token && pad_ended(g, token) ? hd_unsqueeze(token, 1) : NULL;
 }
 
-/* Appends a token to each text of *all (b, t). These become *rest. */
+/* Appends a token to each text of *all (b, t), and sets *rest to these tokens (b, 1). See texts_add
+ * for `last` and *goes_on. Returns false with an error on failure. */
 static bool write_one(generation *g, hd_tensor **all, hd_tensor **rest, bool last, bool *goes_on)
 {
     HD__SCOPE_OR(false);
@@ -292,7 +296,7 @@ static bool write_one(generation *g, hd_tensor **all, hd_tensor **rest, bool las
            texts_add(g, *all, last, goes_on);
 }
 
-/* ids (b, t) with up to max_new_tokens more */
+/* Returns ids (b, t) followed by up to max_new_tokens new tokens, or NULL on failure. */
 static hd_tensor *write_on(generation *g, hd_tensor *ids)
 {
     hd_tensor *all = hd_retain(ids), *rest = hd_retain(ids);
@@ -300,7 +304,7 @@ static hd_tensor *write_on(generation *g, hd_tensor *ids)
     for (int64_t i = 0; ok && goes_on && i < g->o->max_new_tokens; i++) {
         ok = write_one(g, &all, &rest, i + 1 == g->o->max_new_tokens, &goes_on);
     }
-    hd_tensor *y = ok ? hd_detach(all) : NULL; /* in the caller's scope */
+    hd_tensor *y = ok ? hd_detach(all) : NULL; /* the caller's scope owns it */
     hd_release(rest);
     hd_release(all);
     return y;
@@ -308,14 +312,13 @@ static hd_tensor *write_on(generation *g, hd_tensor *ids)
 
 /* ---------------------------------------------------------------- evaluation mode */
 
-/* The modules of a model, and whether each is in training mode. */
-typedef struct modes {
+typedef struct modes { /* the modules of a model, and whether each is in training mode */
     struct mode {
         hd_module *m;
-        bool training, there; /* there: it is still in the model at the end */
+        bool training, there; /* there: the model still has it at the end */
     } * v;
     int64_t n, room;
-    bool any; /* some module is in training mode */
+    bool any; /* at least one module is in training mode */
 } modes;
 
 static bool mode_add(hd_module *m, const char *name, void *user)
@@ -331,7 +334,8 @@ static bool mode_add(hd_module *m, const char *name, void *user)
     return true;
 }
 
-/* Sets m to evaluation mode. If it is in it already, writes nothing: other threads may run it. */
+/* Stores the modes of m's modules in *all, and sets m to evaluation mode. If m is in it already,
+ * writes nothing to m, because other threads may run it. Returns false with an error on failure. */
 static bool modes_begin(modes *all, hd_module *m)
 {
     return hd__hf_visit(m, mode_add, all) && (!all->any || hd_module_eval(m));
@@ -347,8 +351,8 @@ static bool mode_is_there(hd_module *m, const char *name, void *user)
     return true;
 }
 
-/* Gives the modules their modes back, but for those that on_token has freed: a visit finds the
- * others. If memory runs out in it, all get their modes. */
+/* Sets m's modules back to their modes, and frees all->v. Skips modules that on_token has freed,
+ * but none if m cannot be visited. Returns false with an error on failure. */
 static bool modes_end(modes *all, hd_module *m)
 {
     bool known = !all->any || hd__hf_visit(m, mode_is_there, all), ok = known;
@@ -362,7 +366,7 @@ static bool modes_end(modes *all, hd_module *m)
 
 /* ---------------------------------------------------------------- the whole */
 
-/* New tokens follow the last column, which must have no padding. */
+/* Returns false with an error if the last column of the mask, which new tokens follow, has a 0. */
 static bool ends_ok(hd_tensor *mask)
 {
     for (int64_t i = 0; mask != HD_NONE && i < hd_size(mask, 0); i++) {
@@ -376,7 +380,7 @@ static bool ends_ok(hd_tensor *mask)
     return true;
 }
 
-/* The number of pad tokens that id[0], id[step], ... begin with; step is 1 or -1 */
+/* Returns the number of pad tokens with which the t ids id[0], id[step], id[2 * step] ... begin. */
 static int64_t pads_from(const int64_t *id, int64_t t, int64_t step, int64_t pad)
 {
     int64_t n = 0;
@@ -386,7 +390,8 @@ static int64_t pads_from(const int64_t *id, int64_t t, int64_t step, int64_t pad
     return n;
 }
 
-/* Warns if, without a mask, rows begin or end with different numbers of pad tokens. */
+/* If there is no mask, warns if rows begin or end with different numbers of pad tokens. Returns
+ * false with an error if the ids cannot be read. */
 static bool warn_of_padding(hd_tensor *ids, const hd_generate_options *o)
 {
     int64_t t = hd_size(ids, 1), pad = pad_of(o);
@@ -405,7 +410,7 @@ static bool warn_of_padding(hd_tensor *ids, const hd_generate_options *o)
     return row;
 }
 
-/* False, with an error, if the model would read a pad token that it does not have. */
+/* Returns false with an error if the model would read a pad token that its vocabulary lacks. */
 static bool pad_ok(hd__hf_model *m, hd_tensor *ids, const hd_generate_options *o)
 {
     bool fills = o->num_eos > 0 && hd_size(ids, 0) > 1;
@@ -458,7 +463,7 @@ hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
     *tokens = NULL;
     HD__SCOPE_OR(NULL);
     hd_tensor *of, *p = NULL;
-    if (hd_gather(logits, 1, ids)) { /* fails if an id is outside the vocabulary */
+    if (hd_gather(logits, 1, ids)) { /* NULL with an error if an id is outside of the vocabulary */
         p = hd_scope_return(kept_probabilities(logits, ids, o, &of));
     }
     *tokens = p ? hd_scope_return(of) : NULL;
@@ -487,7 +492,7 @@ hd_tensor *hd_generate(hd_module *module, hd_tensor *ids, const hd_generate_opti
     bool begun = g.seen && modes_begin(&before, module) && hd_forward_begin(module);
     hd_tensor *all = begun ? write_on(&g, ids) : NULL;
     all = modes_end(&before, module) ? all : NULL;
-    all = begun ? hd_forward_end(module, all) : NULL; /* a failure has drawn nothing */
+    all = begun ? hd_forward_end(module, all) : NULL; /* if all is NULL, takes back the draws */
     seen_free(g.seen);
     hd_free(g.texts);
     hd_free(g.piece.s);

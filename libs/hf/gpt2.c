@@ -7,7 +7,7 @@
 
 #include "hf/family.h"
 
-typedef struct conv1d { /* y = x W + b, with W (in, out) */
+typedef struct conv1d { /* the layer y = x W + b, whose weight W is (in, out) */
     hd_module base;
     hd_tensor *weight, *bias;
 } conv1d;
@@ -89,7 +89,8 @@ static int64_t gpt2_heads(const hd_module *m)
     return m->type == &attention_type ? ((const attention *)m)->heads : 0;
 }
 
-/* x (b, t, e) */
+/* Returns the output (b, t, e) of the attention m of layer number `layer` for x (b, t, e), or NULL
+ * on failure. */
 static hd_tensor *gpt2_attention_run(attention *m, hd_tensor *x, const hd__hf_context *c,
                                      int64_t layer)
 {
@@ -261,7 +262,7 @@ static const hd__hf_config_key gpt2_keys[] = {
     ALIAS("num_hidden_layers", n_layer),
     ALIAS("num_attention_heads", n_head),
     HD__CHECKED("pad_token_id", INT, NULL),
-    HD__CHECKED("reorder_and_upcast_attn", BOOL, NULL), /* makes a difference in float16 only */
+    HD__CHECKED("reorder_and_upcast_attn", BOOL, NULL), /* true and false differ in float16 only */
     HD__ONLY_ROW("scale_attn_weights", "true"),
     HD__ONLY_ROW("scale_attn_by_inverse_layer_idx", "false"),
     HD__ONLY_ROW("add_cross_attention", "false"),

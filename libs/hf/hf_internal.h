@@ -17,33 +17,37 @@
 
 /* ---------------------------------------------------------------- language models */
 
-/* The tokens that a model has read, as the keys and values of each layer. */
+/* The tokens of a batch that a model has read: their keys and values in each layer. */
 typedef struct hd__hf_seen {
     int64_t layers;
-    int64_t len, most;    /* tokens so far, and the most */
-    hd_tensor *cos, *sin; /* rotary tables (most, head_dim); NULL until needed */
-    hd_kv_cache *cache[]; /* of each layer; NULL until needed */
+    int64_t len, most;    /* tokens read from each text, and the most that the caches hold */
+    hd_tensor *cos, *sin; /* rotary tables (most, head_dim); NULL until a layer needs them */
+    hd_kv_cache *cache[]; /* one cache for each layer; NULL until the layer has run */
 } hd__hf_seen;
 
-/* Where the texts of a batch have padding. Both are NULL if no text has any. */
+/* The padding of a batch of b texts, each of which has n tokens with its padding. Both members are
+ * NULL if no text has padding. */
 typedef struct hd__hf_padding {
-    hd_tensor *real;      /* (b, n) bool: false for padding */
-    hd_tensor *positions; /* (b, n) int64: the number of the text's tokens before this one */
+    hd_tensor *real;      /* (b, n) bool: true for a token, false for padding */
+    hd_tensor *positions; /* (b, n) int64: the number of tokens before this one in its text */
 } hd__hf_padding;
 
-/* The tokens that a call's tokens (b, t) attend to, and their positions */
+/* The context of the tokens (b, t) of one call: the tokens to which they attend, and their own
+ * positions. */
 typedef struct hd__hf_context {
-    hd__hf_seen *seen; /* the tokens before the call; NULL: none */
-    /* (b, 1, t, s) bool: which of all s tokens each one attends to; NULL: itself and all before */
+    hd__hf_seen *seen; /* the caches that the call reads and extends, or NULL */
+    /* (b, 1, t, s) bool, where s counts the tokens before the call and its own t: true where one of
+     * the t tokens attends to one of the s. NULL: each token attends to itself and to all tokens
+     * before it. */
     hd_tensor *mask;
-    hd_tensor *positions; /* (b, t) int64 if there is a mask; NULL: they follow the tokens before */
+    hd_tensor *positions; /* (b, t) int64; NULL: they count on from seen->len, or from 0 */
 } hd__hf_context;
 
-/* Values of config.json that are only written back. A missing key has its default of transformers
- * 4. The token HD_NO_PADDING is null in the file. */
+/* Values that heed reads from config.json only to write them back. A key that the file lacks gets
+ * its default in transformers 4. HD_NO_PADDING stands for a token that is null in the file. */
 typedef struct hd__hf_kept {
     int64_t bos_token_id, pad_token_id;
-    hd_generate_options ends; /* the end tokens */
+    hd_generate_options ends; /* only eos_token_id and num_eos are used */
     bool use_cache;
 } hd__hf_kept;
 
@@ -51,59 +55,69 @@ typedef struct hd__hf_family hd__hf_family; /* family.h */
 
 typedef struct hd__hf_config {
     const hd__hf_family *family;
-    void *values; /* the family's public configuration, in memory of its own */
+    void *values; /* the family's public configuration, such as hd_gpt2_config */
     hd__hf_kept kept;
-    const char *path;     /* of config.json while it is read, else NULL */
-    const char *left_out; /* the first size that config.json lacks, or NULL */
+    const char *path;     /* the path of config.json while it is read, NULL otherwise */
+    const char *left_out; /* the first key of a size that config.json lacks, or NULL */
 } hd__hf_config;
 
 typedef struct hd__hf_model {
     hd_module base;
-    hd_module *body, *head; /* ids to hidden states, and these to logits */
+    hd_module *body, *head; /* body: from ids to hidden states; head: from those to logits */
     hd__hf_config config;
     char *generation; /* the text of the folder's generation_config.json, or NULL */
 } hd__hf_model;
 
-/* A static copy of name, if it is transformers' name of an activation that heed has; else NULL. */
+/* Returns a static copy of name if it is transformers' name of an activation that heed has, and
+ * NULL otherwise. */
 const char *hd__hf_activation(const char *name);
-/* The module of an activation, whose name must be known. */
+/* Returns a new module of the activation with this name, which hd__hf_activation must know, or NULL
+ * on failure. */
 hd_module *hd__hf_activation_new(const char *name);
 #define HD__ACTIVATIONS "gelu_new, gelu_pytorch_tanh, gelu or relu"
 
-/* Makes *c a configuration with a copy of `values` (NULL: the defaults). Free c->values. */
+/* Sets *c to a configuration with a copy of `values`, or with the family's defaults if `values` is
+ * NULL. Returns false with an error if memory runs out. The caller frees c->values. */
 bool hd__hf_config_begin(hd__hf_config *c, const hd__hf_family *family, const void *values);
-/* The place of the key's value; NULL if the family has none. */
+/* Returns the address of the key's value in c->values, or NULL if the family has no such key. */
 void *hd__hf_config_at(const hd__hf_config *c, const char *key);
-/* The key's value, which must have a place. */
+/* These two return the value of a key. The family must have a key of this name and type. */
 int64_t hd__hf_config_int(const hd__hf_config *c, const char *key);
 double hd__hf_config_double(const hd__hf_config *c, const char *key);
-/* The rotary options, which the family must have. */
+/* Returns the address of the rotary options in c->values. The family must have them. */
 hd_rotary_options *hd__hf_config_rope(const hd__hf_config *c);
-/* The key's value; false if it has no place. */
+/* Returns the key's value, or false if the family has no such key. */
 bool hd__hf_config_bool(const hd__hf_config *c, const char *key);
-/* The key's list; NULL if it has no place. */
+/* Returns the first element of the key's list, or NULL if the family has no such key. */
 const bool *hd__hf_config_flags(const hd__hf_config *c, const char *key);
-/* Checks the values, and sets those that follow from others. */
+/* Checks the sizes in *c, and sets the values that are computed from other values. Returns false
+ * with an error if a value is wrong. */
 bool hd__hf_config_resolve(hd__hf_config *c);
-/* Returns false with HD_VALUE for a wrong value. The message has c->path, if there is one. */
+/* Fails with HD_VALUE, and returns false. The message is the formatted text, after c->path if that
+ * is not NULL. */
 bool hd__hf_config_refuse(const hd__hf_config *c, const char *format, ...) HD__PRINTF(2, 3);
 
-/* A new model of a resolved configuration, which takes c->values over. In init mode, weights are
- * drawn: normal(0, initializer_range), norms of ones, biases of zeros. d: for hd__hf_stored */
+/* Returns a new model of *c, which hd__hf_config_resolve has accepted, or NULL on failure. The
+ * model takes c->values over, and c->values becomes NULL. In init mode, draws the weights from
+ * normal(0, initializer_range), and sets weights of norms to 1 and biases to 0. See hd__hf_stored
+ * for d. */
 hd_module *hd__hf_model_new(hd__hf_config *c, const hd_dtype *d);
-/* As hd__hf_model_new, from a public configuration (NULL: the defaults). */
+/* Returns a new model of a copy of the public configuration `values` (NULL: the defaults), as
+ * hd__hf_model_new does. Returns NULL with an error if a value is wrong. */
 hd_module *hd__hf_model_make(const hd__hf_family *family, const void *values, const hd_dtype *d);
-/* The rows of an embedding; `otherwise` if another module or none is in its place */
+/* Returns the number of rows of `embedding`. Returns `otherwise` if it is NULL or not an
+ * Embedding. */
 int64_t hd__hf_embedding_rows(hd_module *embedding, int64_t otherwise);
-/* The number of tokens that the model has. */
+/* Returns the number of tokens in the model's vocabulary. */
 int64_t hd__hf_vocab(hd__hf_model *m);
-/* The most tokens that a text may have. */
+/* Returns the largest number of tokens that a text may have. */
 int64_t hd__hf_positions(hd__hf_model *m);
-/* The forward function of all models. hd__hf_model_of recognizes a model by it. */
+/* The forward function of all models: returns the logits (b, t, vocab) of ids (b, t), or NULL.
+ * hd__hf_model_of recognizes a model by it. */
 hd_tensor *hd__hf_model_forward(hd_module *m, hd_tensor *ids);
 void hd__hf_model_free(hd_module *m); /* the `free` function of all models */
 
-/* A child of a module. */
+/* A child of a module, with its name there. */
 typedef struct hd__hf_part {
     const char *name;
     size_t at; /* the offset of the child's field in the module's struct */
@@ -116,85 +130,101 @@ typedef struct hd__hf_part {
     }
 #define HD__PARTS(...) ((const hd__hf_part[]){__VA_ARGS__, {NULL, 0, NULL}})
 
-/* A new module of the class. It takes the children over; on failure they are freed. */
+/* Returns a new module of the class `type`, which takes the children in `parts` over. If a child is
+ * NULL or memory runs out, frees all of them and returns NULL. */
 hd_module *hd__hf_module_of(const hd_module_type *type, const hd__hf_part *parts);
-/* A ModuleList of the layers that layer_new makes, each after hd__hf_stored(layer, d). */
+/* Returns a ModuleList of the layers that layer_new makes, or NULL on failure. Each layer first
+ * goes through hd__hf_stored(layer, d). */
 hd_module *hd__hf_layers(const hd__hf_config *c,
                          hd_module *(*layer_new)(const hd__hf_config *c, int64_t i),
                          const hd_dtype *d);
-/* Unless d is NULL, replaces m's parameters by placeholders for a file's weights, which have shapes
- * but no memory and no values. Those of two dims have dtype *d, and are frozen if it is
+/* Replaces m's parameters by placeholders, which have shapes but no memory and no values, until a
+ * file's weights replace them. Those of two dims have dtype *d, and are frozen if it is
  * HD_BFLOAT16. Each part of a model gets them when it is made, so the model never needs memory for
- * all weights. Returns m, which may be NULL; on failure frees it and returns NULL. */
+ * all weights. If d is NULL, changes nothing. Returns m, which may be NULL; on failure frees it and
+ * returns NULL. */
 hd_module *hd__hf_stored(hd_module *m, const hd_dtype *d);
 
-/* m, a part of a model, if it is of the class; otherwise NULL with HD_STATE. */
+/* Returns m, a part of a model, if its class is `type`. Otherwise returns NULL with HD_STATE. */
 void *hd__hf_part_of(hd_module *m, const hd_module_type *type);
 
-/* Returns d or m if `ok`; otherwise frees it and returns NULL. */
+/* These two return d or m if `ok` is true. Otherwise they free it and return NULL. */
 hd_dict *hd__hf_dict_if(bool ok, hd_dict *d);
 hd_module *hd__hf_module_if(bool ok, hd_module *m);
 
-/* hd_module_visit, whose f is code of heed-hf: its messages begin with the current call, too. */
+/* Calls f for m and all modules in it, as hd_module_visit does. Messages of f begin with the name
+ * of the public function that the user called. Returns false with an error if f does. */
 bool hd__hf_visit(hd_module *m, bool (*f)(hd_module *m, const char *name, void *user), void *user);
 
 bool hd__hf_ends_in(const char *text, const char *end);
 
-/* m as a model of this library; NULL with HD_VALUE if it is another module. */
+/* Returns m as a model of this library. Returns NULL with HD_VALUE if it is another module. */
 hd__hf_model *hd__hf_model_of(hd_module *m);
 
-/* Attention of q (b, heads, t, d) over k and v (b, kv heads, t, d), after it has added these to the
- * cache of `layer`. Gives (b, t, heads d). */
+/* Returns the attention (b, t, heads * d) of the queries q (b, heads, t, d), or NULL on failure. If
+ * c has caches, adds k and v (b, kv heads, t, d) to the cache of `layer`, and attends to all its
+ * keys and values. Otherwise attends to k and v. */
 hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__hf_context *c,
                          int64_t layer, double dropout);
-/* x (b, t, heads d) as (b, heads, t, d) */
+/* Returns a view (b, heads, t, d) of x (b, t, heads * d). */
 hd_tensor *hd__hf_heads(hd_tensor *x, int64_t heads);
 
-/* False, with an error, unless the ids are int64 (b, t) with t > 0. */
+/* Returns false with an error unless the ids are int64 (b, t) with t > 0. */
 bool hd__hf_ids_ok(const hd_tensor *ids);
 
-/* Reads the attention mask of ids (b, t) into *p, with `more` tokens after each text. If mask is
- * HD_NONE, or has only ones, *p gets no padding. */
+/* Reads the padding of ids (b, t) from the attention mask into *p, which also covers `more` new
+ * tokens after each text. If the mask is HD_NONE or has only ones, *p has no padding. Returns false
+ * with an error if the mask is wrong. */
 bool hd__hf_padding_read(const hd_tensor *ids, hd_tensor *mask, int64_t more, hd__hf_padding *p);
-/* Sets *c for the next t tokens of the texts, which follow the tokens in `seen` (NULL: none). */
+/* Sets *c to the context of the next t tokens of each text, which follow the tokens in `seen`
+ * (NULL: none). Does not change `seen`. The current scope owns the tensors of *c. Returns false
+ * with an error on failure. */
 bool hd__hf_context_begin(hd__hf_context *c, const hd__hf_padding *p, hd__hf_seen *seen, int64_t t);
 
-/* True if n divides `size`; otherwise fails as hd__hf_config_refuse does. */
+/* Returns true if n divides `size`, and false with HD_VALUE otherwise. The message has both
+ * names. */
 bool hd__hf_divides_ok(const hd__hf_config *c, const char *n_name, int64_t n, const char *size_name,
                        int64_t size);
 
 /* ---------------------------------------------------------------- folders */
 
-/* The values of a JSON file by their paths, as "rope_scaling.factor" and "eos_token_id.0": numbers,
- * and texts with a quotation mark in front. true, false, null, {} and [] are texts without one.
- * NULL on failure. */
+/* Returns a dict of the values of a JSON file under their paths, such as "rope_scaling.factor" and
+ * "eos_token_id.0". A number is a number there, and a text is a string with a quotation mark in
+ * front. true, false, null, {} and [] are strings without one. Returns NULL with an error on
+ * failure. */
 hd_dict *hd__hf_json_values(const char *path);
-/* The text at this path, without its quotation mark; NULL if the value is no text or is missing. */
+/* Returns the text at this path, without its quotation mark, or NULL if no text is there. */
 const char *hd__hf_json_text(const hd_dict *values, const char *path);
 
-/* The number of bytes of the file's tensors */
+/* Returns the sum of the sizes in bytes of the file's tensors. */
 int64_t hd__hf_file_bytes(const hd_safetensors *f);
-/* False, with an error, unless d is float32 or bfloat16, the dtypes of weights. */
+/* Returns false with an error unless d, which the user gave as o->dtype, is float32 or bfloat16. */
 bool hd__hf_dtype_ok(hd_dtype d);
 
-/* Writes the configuration as f->names[0], and the tensors as f->names[1], with the entry "format"
- * that transformers requires. */
+/* Writes the configuration as f->names[0] into the new folder f, and the tensors as f->names[1],
+ * with the entry "format" that transformers requires. Returns false with an error on failure. */
 bool hd__hf_files_write(const hd__folder *f, const hd__text *config, hd_dict *tensors);
 
-/* Writes "folder/name" to path, which begins as {0}. NULL if memory runs out. */
+/* Sets `path`, which is {0} before its first use, to "folder/name". Returns this text, or NULL with
+ * an error if memory runs out. The caller frees path->s. */
 const char *hd__hf_path_of(const char *folder, const char *name, hd__text *path);
-/* Writes "folder/name" to path. Returns 1 if it exists, 0 if not, -1 with an error if that is
- * unknown. */
+/* Sets `path` to "folder/name", as hd__hf_path_of does. Returns 1 if this file exists, and 0 if it
+ * does not. Returns -1 with an error if heed cannot find that out. */
 int hd__hf_look_for(const char *folder, const char *name, hd__text *path);
 
-/* Reads config.json at path into *c. */
+/* Reads config.json at `path` into *c, which is {0} before. Returns false with an error on failure.
+ * The caller frees c->values in any case. */
 bool hd__hf_config_read(const char *path, hd__hf_config *c);
-/* Reads an adapter's options from d, the values of adapter_config.json at path. o->target_modules
- * has room for all of d's values; the names belong to d. */
+/* Reads an adapter's options from d, the values of adapter_config.json at `path`, into *o.
+ * o->target_modules must have space for as many names as d has values. The names belong to d.
+ * Returns false with an error if a value is wrong. */
 bool hd__hf_adapter_config(const char *path, const hd_dict *d, hd_lora_options *o);
-/* Sets *c to the configuration that m has now. HD_STATE names the first module that fits none. */
+/* Sets *c, whose `values` is NULL before, to the configuration that m has now. If none fits m,
+ * returns false with HD_STATE, and names the first module that does not fit. The caller frees
+ * c->values in any case. */
 bool hd__hf_config_now(hd__hf_model *m, hd__hf_config *c);
-/* Adds the text of config.json for c and weights of dtype d to t. */
+/* Appends the text of config.json for c and weights of dtype d to t. Sets t->failed if memory runs
+ * out. */
 void hd__hf_config_write(const hd__hf_config *c, hd_dtype d, hd__text *t);
 
 #endif

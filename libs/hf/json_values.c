@@ -1,7 +1,7 @@
-/* json_values.c - reads a JSON file into a flat dictionary of its values by their paths.
+/* json_values.c - reads a JSON file into a flat dictionary, which has each value under its path.
  *
- * A path is names and indices with dots between them: rope_scaling.factor, layer_types.0. A name
- * that could be read as several names or as an index is quoted as a JSON string:
+ * A path consists of names and indices with dots between them: rope_scaling.factor, layer_types.0.
+ * A name that could be read as several names or as an index is written as a JSON string:
  * "rope_scaling.factor", id2label."0". */
 #include <inttypes.h>
 #include <string.h>
@@ -12,16 +12,17 @@
 
 enum { JSON_MOST = 1 << 24, PATH = 512 };
 
-/* The arrays have an entry for each level of nesting. */
+/* The state of the reader. Entry d of an array is for the open list or object at depth d; the
+ * file's own object is at depth 1. */
 typedef struct reading {
     hd__json json;
-    hd__text file; /* for messages */
+    hd__text file; /* the name of the file in messages */
     hd_dict *values;
-    hd_dict *paths; /* of all values, lists and objects */
+    hd_dict *paths; /* the paths of all values, lists and objects read so far */
     hd__text path;
-    size_t len[HD__JSON_DEPTH + 2];     /* of the level's path */
-    int64_t index[HD__JSON_DEPTH + 2];  /* the next one in a list; -1: it is an object */
-    int64_t before[HD__JSON_DEPTH + 2]; /* the number of values before the level */
+    size_t len[HD__JSON_DEPTH + 2];     /* the length in bytes of the path of the list or object */
+    int64_t index[HD__JSON_DEPTH + 2];  /* the next index in the list, or -1 for an object */
+    int64_t before[HD__JSON_DEPTH + 2]; /* the number of values that were stored before it began */
 } reading;
 
 /* True if the name needs no quotation marks in a path. */
@@ -40,7 +41,8 @@ static bool path_ok(reading *r)
            (r->path.len < PATH || hd__json_fail(&r->json, r->file.s, "shorter names"));
 }
 
-/* Sets the path to that of the level `depth` with the name after it. */
+/* Sets r->path to the path of the open object at `depth`, followed by the name. Returns false with
+ * an error if the path is too long or memory runs out. */
 static bool enter_name(reading *r, int depth, const char *name, size_t n)
 {
     hd__text_cut(&r->path, r->len[depth]);
@@ -53,8 +55,9 @@ static bool enter_name(reading *r, int depth, const char *name, size_t n)
     return path_ok(r);
 }
 
-/* Begins a value of level `depth`. In a list, sets the path to the next element; in an object, it
- * has the name already. Fails if the path has a value. */
+/* Begins a value in the open list or object at `depth`. In a list, sets r->path to the path of the
+ * next element. In an object, r->path already has the name. Returns false with an error if the file
+ * has two values with this path. */
 static bool enter_value(reading *r, int depth)
 {
     if (r->index[depth] >= 0) {
@@ -62,7 +65,7 @@ static bool enter_value(reading *r, int depth)
         hd__text_format(&r->path, "%s%" PRId64, r->path.len > 0 ? "." : "", r->index[depth]++);
     }
     if (!path_ok(r) || r->path.len == 0) {
-        return r->path.len == 0; /* the value is the whole text */
+        return r->path.len == 0; /* no path: the value is the whole text */
     }
     if (hd_dict_kind_of(r->paths, r->path.s) != HD_DICT_MISSING) {
         return hd__json_fail(&r->json, r->file.s, "each name once");
@@ -70,8 +73,9 @@ static bool enter_value(reading *r, int depth)
     return hd_dict_set_int(r->paths, r->path.s, 0);
 }
 
-/* Stores the mark and the text at the path. A text with U+0000, which heed's texts cannot have, is
- * stored as in JSON. */
+/* Stores a string under r->path: the mark and the n bytes at s. A text with U+0000, which a C
+ * string cannot have, is stored in its JSON form. Returns false with an error if memory runs
+ * out. */
 static bool text_put(reading *r, const char *mark, const char *s, size_t n)
 {
     hd__text text = {0};
@@ -102,7 +106,8 @@ static bool value_put(reading *r)
     }
 }
 
-/* Ends the level `depth`. If it is empty, stores `value`, "[]" or "{}". */
+/* Ends the list or object at `depth`. If it is empty and not the whole file, stores `value`, which
+ * is "[]" or "{}". Returns false with an error if memory runs out. */
 static bool level_end(reading *r, int depth, const char *value)
 {
     hd__text_cut(&r->path, r->len[depth]);

@@ -1,4 +1,4 @@
-/* llama.c - the family Llama: LlamaForCausalLM, and the configuration that Qwen 2 uses, too. */
+/* llama.c - the family Llama (LlamaForCausalLM), and hd_llama_config, which Qwen 2 uses, too. */
 #include "hf/decoder.h"
 
 hd_llama_config hd_llama_config_defaults(void)

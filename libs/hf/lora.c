@@ -1,10 +1,10 @@
-/* lora.c - LoRA: puts low-rank adapters in the place of Linear and Conv1D modules, merges them, and
- * reads and writes their files.
+/* lora.c - LoRA: puts low-rank adapters in the place of Linear and Conv1D modules, merges them into
+ * the weights, and reads and writes their files.
  *
  *     y = x W^T + b + (lora_alpha / r) B(A(dropout(x)))
  *
- * The model changes last: first the places are found, and all adapters are made beside the model
- * and filled. Then modules are exchanged, which needs no memory. */
+ * hd_lora_apply and hd_lora_load change the model last. First they find the modules, make all
+ * adapters outside of it, and fill them. Then they exchange modules, which needs no memory. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,11 +15,11 @@
 /* An adapter in the place of a Linear or a Conv1D, with the parameters of that module. */
 typedef struct lora {
     hd_module base;
-    hd_tensor *weight;          /* (out, in); of a Conv1D (in, out) */
+    hd_tensor *weight;          /* (out, in), or (in, out) if it is a Conv1D's */
     hd_tensor *bias;            /* (out,) or HD_NONE */
     hd_module *lora_dropout;    /* NULL: no dropout */
     hd_module *lora_A, *lora_B; /* Linear(in, r), Linear(r, out) */
-    hd_module *plain;           /* the replaced module; it is no child, so that it adds no names */
+    hd_module *plain;           /* the replaced module; not a child, so that it adds no names */
     hd_lora_options o;
 } lora;
 
@@ -30,7 +30,8 @@ static bool is_conv1d(const hd_module *m)
 
 /* ---------------------------------------------------------------- running */
 
-/* Multiplies A's result by lora_alpha / r, because it is the smallest tensor. */
+/* Computes the y above. Multiplies A's result by lora_alpha / r, because it is the smallest
+ * tensor. */
 static hd_tensor *lora_forward(hd_module *self, hd_tensor *x)
 {
     lora *m = (lora *)self;
@@ -51,7 +52,7 @@ static const hd_module_type lora_type =
 /* ---------------------------------------------------------------- finding */
 
 typedef struct lora_search {
-    const hd_lora_options *o; /* NULL: finds adapters; else the modules that are to get adapters */
+    const hd_lora_options *o; /* NULL: search for adapters, else for the modules of o */
     hd_dict *names;
 } lora_search;
 
@@ -84,8 +85,9 @@ static bool lora_visit(hd_module *m, const char *name, void *user)
     return !wanted || hd_dict_set_int(s->names, name, 0);
 }
 
-/* The names of the adapters below m, or with o of the modules that are to get adapters. It is an
- * error if there are none, and with o if there is an adapter already. */
+/* If o is NULL, returns the names of the adapters in m. Fails if there are none. Otherwise returns
+ * the names of the modules that o->target_modules names. Fails if there are none, or if m already
+ * has an adapter. A failure returns NULL with an error. */
 static hd_dict *lora_names(hd_module *m, const hd_lora_options *o)
 {
     lora_search s = {o, hd__arg_given("m", m) ? hd_dict_new() : NULL};
@@ -115,7 +117,8 @@ static bool lora_options_ok(const hd_lora_options *o)
                           o->r, o->lora_alpha));
 }
 
-/* A new adapter for the module `plain` of this name. A and B are zero. */
+/* Returns a new adapter for the module `plain` of this name, with A and B zero. Returns NULL with
+ * an error if `plain` is no Linear or Conv1D. */
 static hd_module *lora_new(const hd_lora_options *o, const hd_module *plain, const char *name)
 {
     hd_list *own = hd_module_parameters(plain);
@@ -129,9 +132,9 @@ static hd_module *lora_new(const hd_lora_options *o, const hd_module *plain, con
         return NULL;
     }
     m->o = *o;
-    m->o.target_modules = NULL; /* the caller's */
+    m->o.target_modules = NULL; /* the caller may free the names */
     hd_tensor *weight = hd_list_get(own, 0);
-    int64_t out = is_conv1d(plain), in = !out; /* the dims of weight that have these sizes */
+    int64_t out = is_conv1d(plain), in = !out; /* the numbers of weight's output and input dims */
     hd_register_parameter(&m->base, "weight", &m->weight, weight);
     hd_register_parameter(&m->base, "bias", &m->bias, n == 2 ? hd_list_get(own, 1) : HD_NONE);
     if (o->lora_dropout != 0) {
@@ -148,7 +151,7 @@ static hd_module *lora_new(const hd_lora_options *o, const hd_module *plain, con
     return hd__hf_module_if(ok, ready);
 }
 
-/* A ModuleList of new adapters, one for each name; NULL on failure */
+/* Returns a ModuleList of new adapters, one for each module of `names`, or NULL on failure. */
 static hd_module *lora_list(const hd_lora_options *o, hd_module *m, const hd_dict *names)
 {
     HD_NO_INIT;
@@ -162,7 +165,8 @@ static hd_module *lora_list(const hd_lora_options *o, hd_module *m, const hd_dic
     return hd_module_ready(list);
 }
 
-/* Freezes m, and moves the adapters of the list to their places. If it fails, nothing changes. */
+/* Freezes m, and moves the adapters from `list` to the places of the modules `names` in m. On
+ * failure, returns false with an error and changes nothing. */
 static bool lora_attach(hd_module *m, const hd_dict *names, hd_module *list)
 {
     bool ok = hd_module_freeze(m, "");
@@ -176,7 +180,8 @@ static bool lora_attach(hd_module *m, const hd_dict *names, hd_module *list)
     return ok;
 }
 
-/* Draws A and sets B to 0. As in peft, the weights of both are drawn first, and then A's again. */
+/* Draws A, B and again A, in peft's order, so that A has the same random numbers. Then sets B to 0.
+ * Returns false with an error on failure. */
 static bool lora_draw(const lora *m)
 {
     hd_tensor *A = hd_module_get_parameter(m->lora_A, "weight");
@@ -191,7 +196,8 @@ static bool lora_draw(const lora *m)
 
 /* ---------------------------------------------------------------- the tensors of files */
 
-/* The weights of A and B under peft's names. The adapters are in list, or in m if list is NULL. */
+/* Returns a dict of all weights of A and B under peft's names, or NULL on failure. The adapters are
+ * in `list`, or in m if `list` is NULL. */
 static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module *m)
 {
     hd_dict *d = hd_dict_new();
@@ -209,7 +215,8 @@ static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module
     return hd__hf_dict_if(ok, d);
 }
 
-/* Copies the file's tensors into `adapters`. Fails if one is missing or has another shape. */
+/* Copies the file's tensors into those of the same names in `adapters`. Returns false with an error
+ * if one is missing in the file, or has another shape. */
 static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_dict *adapters)
 {
     HD_NO_GRAD;
@@ -230,13 +237,14 @@ static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_di
     return ok;
 }
 
-/* x as float32; if `rounded`, rounded to bfloat16 first, because the other weight was. */
+/* Returns x as float32, to compare it with another weight. `rounded` tells that one of the two is
+ * bfloat16; x is then rounded to bfloat16 first. */
 static hd_tensor *comparable(hd_tensor *x, bool rounded)
 {
     return hd_to(rounded ? hd_to(x, HD_BFLOAT16) : x, HD_FLOAT32);
 }
 
-/* False, with an error, unless tensor `at` of the file equals the model's weight. */
+/* Returns false with an error unless tensor `at` of the file equals the model's weight. */
 static bool same_weight(const char *path, const hd_safetensors *f, int64_t at, hd_tensor *weight)
 {
     HD__SCOPE_OR(false);
@@ -261,8 +269,8 @@ static bool same_weight(const char *path, const hd_safetensors *f, int64_t at, h
                                            HD__CUT(path), name));
 }
 
-/* The model's weight whose copy has this name in the file, or NULL. peft calls the weight of a
- * module with an adapter base_layer.weight. */
+/* Returns the weight in `weights` of which the file's tensor `name` is a copy, or NULL if there is
+ * none. peft calls the weight of a module with an adapter base_layer.weight. */
 static hd_tensor *copied_weight(const hd_dict *weights, const char *name)
 {
     static const char prefix[] = "base_model.model.", layer[] = ".base_layer.";
@@ -277,8 +285,8 @@ static hd_tensor *copied_weight(const hd_dict *weights, const char *name)
     return weight;
 }
 
-/* False, with an error, if the file has a tensor that is neither an adapter's nor a copy of a
- * weight of m. peft writes copies, for example of resized embeddings. */
+/* Returns false with an error if the file has a tensor that is neither an adapter's nor a copy of a
+ * weight of m. peft writes such copies, for example of resized embeddings. */
 static bool others_are_copies(const char *path, const hd_safetensors *f, const hd_dict *adapters,
                               hd_module *m)
 {
@@ -302,7 +310,8 @@ static bool others_are_copies(const char *path, const hd_safetensors *f, const h
     return ok;
 }
 
-/* Fills the list's adapters from a file for m. */
+/* Fills the adapters in `list`, which are for m, from a file. Returns false with an error if the
+ * file does not fit. */
 static bool read_adapters(const char *path, const hd_safetensors *f, const hd_dict *names,
                           hd_module *list, hd_module *m)
 {
@@ -321,17 +330,18 @@ hd_lora_options hd_lora_defaults(void)
     return (hd_lora_options){sizeof(hd_lora_options), 8, 8, 0, all, 1};
 }
 
-/* False, with an error, if the file is too small for adapters of r rows. */
+/* Returns false with an error if the file is too small to have adapters of rank r. */
 static bool rank_fits(const char *path, const hd_safetensors *f, int64_t r)
 {
     int64_t bytes = hd__hf_file_bytes(f);
-    return r <= bytes ||
-           hd_fail(HD_FORMAT,
-                   "'%.*s' has %" PRId64 " bytes of weights: expected at least r, %" PRId64,
-                   HD__CUT(path), bytes, r);
+    return r <= bytes || hd_fail(HD_FORMAT,
+                                 "'%.*s' has only %" PRId64
+                                 " bytes of weights: too few for adapters with r %" PRId64,
+                                 HD__CUT(path), bytes, r);
 }
 
-/* Puts adapters into m: new ones, or those of the file if path is not NULL. */
+/* Puts adapters with the options o into m. If path is NULL, draws their weights; otherwise reads
+ * them from this file. Returns false with an error on failure. */
 static bool lora_put(hd_module *m, const hd_lora_options *o, const char *path)
 {
     bool begun = HD__SIBLING_OK() && lora_options_ok(o);
@@ -359,8 +369,9 @@ bool hd_lora_apply(hd_module *m, const hd_lora_options *options)
 
 /* ---------------------------------------------------------------- merging */
 
-/* Gives m->plain the weight W + (lora_alpha / r) B A, and the bias and the mode of m. The weight is
- * a new tensor of the dtype of A and B, so parameters that are tied to W do not change. */
+/* Sets the weight of m->plain to W + (lora_alpha / r) B A, and its bias and mode to those of m. The
+ * weight is a new tensor with the dtype of A and B, so parameters that are tied to W do not change.
+ * Returns false with an error on failure. */
 static bool lora_add(lora *m)
 {
     HD_NO_GRAD;
@@ -401,7 +412,8 @@ bool hd_lora_merge(hd_module *m)
 static const char config_name[] = "adapter_config.json";
 static const char tensors_name[] = "adapter_model.safetensors";
 
-/* Writes adapter_config.json for all adapters of m. Fails if their options differ. */
+/* Appends the text of adapter_config.json for the adapters in m, whose names are `names`, to t.
+ * Returns false with an error if their options differ. */
 static bool config_text(hd__text *t, const hd_dict *names, hd_module *m)
 {
     const lora *first = (lora *)hd_module_get(m, hd_dict_name(names, 0));
@@ -435,7 +447,8 @@ static bool config_text(hd__text *t, const hd_dict *names, hd_module *m)
     return ok;
 }
 
-/* Writes both files into the new folder. */
+/* Writes the two files of the adapters in m into the new folder f. Returns false with an error on
+ * failure. */
 static bool write_adapter(hd__folder *f)
 {
     hd_module *m = f->user;

@@ -1,5 +1,5 @@
-/* model.c - the parts of a model that all families share: making and drawing it, its forward,
- * attention with a cache, activations. */
+/* model.c - the code that all model families share. It makes a model, draws its weights, runs it,
+ * and computes attention with a cache. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -44,14 +44,16 @@ bool hd__hf_ids_ok(const hd_tensor *ids)
                    hd_dtype_name(hd_dtype_of(ids)), HD__SIZES(hd_ndim(ids), hd_sizes(ids)));
 }
 
-/* Computes the logits. Messages begin with the function that computes. */
+/* Returns the logits (b, t, vocab) of ids (b, t) in the context c, or NULL on failure. A message
+ * begins with the name of the op that failed. */
 static hd_tensor *run_model(hd__hf_model *m, hd_tensor *ids, const hd__hf_context *c)
 {
     HD__CALLS_BACK;
     return hd_forward(m->head, m->config.family->hidden(m, ids, c));
 }
 
-/* The logits (b, t, vocab) of ids (b, t) */
+/* Returns the logits (b, t, vocab) of ids (b, t) with this attention mask. Returns NULL with an
+ * error if either is wrong. */
 static hd_tensor *logits_of(hd__hf_model *m, hd_tensor *ids, hd_tensor *mask)
 {
     hd__hf_padding padding;
@@ -125,9 +127,10 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__hf_
 {
     hd__hf_seen *seen = c->seen;
     if (seen && layer >= seen->layers) {
-        return hd_fail(
-            HD_STATE, "layer %" PRId64 ", counted from 0: the configuration has %" PRId64 " layers",
-            layer, seen->layers);
+        return hd_fail(HD_STATE,
+                       "the model has layer %" PRId64
+                       ", counted from 0, but its configuration has %" PRId64 " layers",
+                       layer, seen->layers);
     }
     if (seen && k && !seen->cache[layer]) {
         seen->cache[layer] = hd_kv_cache_new_for(hd_dtype_of(k), hd_size(k, 0), hd_size(k, 1),
@@ -140,7 +143,7 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__hf_
     o.dropout_p = dropout;
     o.enable_gqa = hd_size(q, 1) != hd_size(k, 1);
     o.attn_mask = c->mask ? c->mask : HD_NONE;
-    o.is_causal = !c->mask && hd_size(q, 2) == hd_size(k, 2); /* else the only query is the last */
+    o.is_causal = !c->mask && hd_size(q, 2) == hd_size(k, 2); /* else q is the last token only */
     hd_tensor *y = hd_scaled_dot_product_attention_with(q, k, v, &o, NULL); /* (b, heads, t, d) */
     return hd_flatten(hd_transpose(y, 1, 2), 2, 3);
 }
@@ -178,7 +181,7 @@ bool hd__hf_ends_in(const char *text, const char *end)
 
 /* ---------------------------------------------------------------- activations */
 
-/* For each activation its name in transformers, and `approximate` of hd_gelu_new; NULL: relu */
+/* transformers' name of each activation, and the argument of hd_gelu_new for it (NULL: relu) */
 static const char *const activations[][2] = {
     {"gelu_new", "tanh"}, {"gelu_pytorch_tanh", "tanh"}, {"gelu", "none"}, {"relu", NULL}};
 
@@ -206,11 +209,12 @@ hd_module *hd__hf_activation_new(const char *name)
 
 /* ---------------------------------------------------------------- making */
 
-/* Draws the weights as transformers does. c_proj of GPT-2, whose result is added to the layer's
- * input, gets smaller ones. */
+/* Gives m's parameters their first values: biases are 0, weights of norms are 1, the others are
+ * drawn. Those of GPT-2's c_proj, whose result is added to the layer's input, are drawn smaller.
+ * Returns false with an error on failure. */
 static bool draw_weights(hd__hf_model *m)
 {
-    if (!hd_forward_begin(&m->base)) { /* hd_forward_end takes back the draws of a failure */
+    if (!hd_forward_begin(&m->base)) { /* if a draw fails, hd_forward_end takes all draws back */
         return false;
     }
     const double std = hd__hf_config_double(&m->config, "initializer_range"),
@@ -272,7 +276,8 @@ hd_module *hd__hf_layers(const hd__hf_config *c,
     return hd_module_ready(list);
 }
 
-/* Makes the embedding's weight that of the head, too. */
+/* Makes the weight of m's embedding, the module `words`, also the weight of the head. Returns false
+ * with an error on failure. */
 static bool tie_head(hd_module *m, const char *words)
 {
     hd_tensor *w = hd_module_get_parameter(hd_module_get(m, words), "weight");

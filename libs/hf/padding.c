@@ -1,5 +1,5 @@
 /* padding.c - texts of different lengths in one batch: reads the attention mask, and makes the mask
- * and the positions of a call.
+ * and the positions for a call of the model.
  *
  * A token attends to the tokens of its text up to itself, and its position is the number of tokens
  * before it. Padding attends to nothing, and no token attends to it. So each row of a batch gives
@@ -20,7 +20,8 @@ static bool mask_shape_ok(const hd_tensor *ids, const hd_tensor *mask)
                    HD__SIZES(hd_ndim(ids), hd_sizes(ids)));
 }
 
-/* Checks the t values of row i, which begins at `one`, and adds the number of ones to *ones. */
+/* Adds the number of ones in row i, whose t values begin at `one`, to *ones. Returns false with an
+ * error if the row has no 1, or a value that is not 0 or 1. */
 static bool row_ok(const int64_t *one, int64_t i, int64_t t, int64_t *ones)
 {
     int64_t before = *ones;

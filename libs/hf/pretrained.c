@@ -1,5 +1,5 @@
 /* pretrained.c - hd_from_pretrained: makes a model from a folder's configuration, without memory
- * for weights, and then reads these one by one. */
+ * for weights, and then reads the weights one by one. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/system/shared.h"
 #include "hf/family.h"
 
-enum { GENERATION_MOST = 1 << 24 }; /* the most bytes of generation_config.json */
+enum { GENERATION_MOST = 1 << 24 }; /* the largest generation_config.json, in bytes */
 static const char head_name[] = "lm_head.weight";
 
 hd_pretrained_options hd_pretrained_defaults(void)
@@ -34,13 +34,14 @@ int64_t hd__hf_file_bytes(const hd_safetensors *f)
 }
 
 typedef struct weights {
-    const char *path; /* of the file with the weights */
+    const char *path; /* the path of the file with the weights */
     const hd_safetensors *f;
-    const char *hint; /* ". config.json has no n_layer", for the end of a message; or "" */
+    const char *hint; /* the end of messages: ". config.json has no n_layer", or "" */
     const hd__hf_family *family;
 } weights;
 
-/* The name without the body's name in front, if files of the family may lack that; else NULL. */
+/* Returns `name` without the body's name in front, such as "transformer.", if files of the family
+ * may leave that out. Otherwise returns NULL. */
 static const char *bare_name(const weights *from, const char *name)
 {
     const size_t n = strlen(from->family->body);
@@ -48,7 +49,7 @@ static const char *bare_name(const weights *from, const char *name)
     return bare && name[n] == '.' ? name + n + 1 : NULL;
 }
 
-/* The file's tensor for the parameter of this name, or -1 */
+/* Returns the number in the file of the tensor for the parameter `name`, or -1 if it is missing. */
 static int64_t find(const weights *from, const char *name)
 {
     int64_t i = hd_safetensors_find(from->f, name);
@@ -56,7 +57,8 @@ static int64_t find(const weights *from, const char *name)
     return i < 0 && bare ? hd_safetensors_find(from->f, bare) : i;
 }
 
-/* The file's tensor for the parameter w of this name, which must have w's shape */
+/* Returns the file's tensor for the parameter w of this name. Returns NULL with an error if it is
+ * missing or has another shape than w. */
 static hd_tensor *read_weight(const weights *from, const char *name, const hd_tensor *w)
 {
     const hd_safetensors *f = from->f;
@@ -73,7 +75,8 @@ static hd_tensor *read_weight(const weights *from, const char *name, const hd_te
                          found, wanted, from->hint);
 }
 
-/* True if the name has one of these ends: no module needs the tensor, such as a mask of GPT-2. */
+/* True if the name ends in one of `ends`, which are separated by blanks. No module needs such a
+ * tensor, for example a mask of GPT-2. */
 static bool passed_over(const char *ends, const char *name)
 {
     size_t length = strlen(name), n = strcspn(ends, " ");
@@ -84,7 +87,7 @@ static bool passed_over(const char *ends, const char *name)
     return n > 0;
 }
 
-/* False, with an error, if the file has a tensor that the model lacks. */
+/* Returns false with an error if the file has a tensor that the model neither has nor ignores. */
 static bool tensors_known(const weights *from, const hd_dict *weights)
 {
     const hd_safetensors *f = from->f;
@@ -107,8 +110,9 @@ static bool tensors_known(const weights *from, const hd_dict *weights)
     return ok;
 }
 
-/* The configuration ties the head, but the file has one. If it differs from the embedding, it
- * becomes a parameter of its own. */
+/* Reads the head's weight from a file that has one, although config.json ties the head to the
+ * embedding. If the two differ, warns, and makes the weight a parameter of its own. Returns false
+ * with an error on failure. */
 static bool load_tied_head(hd_module *m, const weights *from)
 {
     HD__SCOPE_OR(false);
@@ -123,8 +127,9 @@ static bool load_tied_head(hd_module *m, const weights *from)
     return hd_module_set_parameter(m, head_name, hd_parameter(own, hd_requires_grad(w)));
 }
 
-/* Replaces w by the file's tensor, which may stay in the mapped file. A tied head gets it, too; the
- * file may have it under either name. */
+/* Replaces the parameter w of this name by the file's tensor, which may stay in the mapped file. A
+ * head that is tied to w gets the tensor, too; the file may have it under either name. Returns
+ * false with an error on failure. */
 static bool load_weight(hd_module *m, const weights *from, const char *name, hd_tensor *w)
 {
     HD__SCOPE_OR(false);
@@ -137,7 +142,7 @@ static bool load_weight(hd_module *m, const weights *from, const char *name, hd_
 static bool load_weights(hd_module *m, const weights *from)
 {
     HD_NO_GRAD;
-    hd_dict *weights = hd_module_named_parameters(m); /* a tied parameter has its first name */
+    hd_dict *weights = hd_module_named_parameters(m); /* has tied parameters once */
     bool ok = weights && tensors_known(from, weights);
     for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
         const char *name = hd_dict_name(weights, i);
@@ -172,7 +177,8 @@ int hd__hf_look_for(const char *folder, const char *name, hd__text *path)
                                                : (hd__file_fail(path->s, "look for it", cause), -1);
 }
 
-/* Opens the folder's weights, and writes the path of their file to `path`. */
+/* Opens the folder's weights, and sets `path` to the path of their file. Returns NULL with an error
+ * if there is none, or if it is wrong. */
 static hd_safetensors *weights_open(const char *folder, hd__text *path,
                                     const hd_pretrained_options *given)
 {
@@ -193,7 +199,7 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path,
         i++;
     }
     if (f && o.keep_bfloat16 &&
-        i == hd_safetensors_len(f)) { /* all are converted: a map has no use */
+        i == hd_safetensors_len(f)) { /* no map is of use: heed converts all weights */
         hd_safetensors_close(f);
         o.map = false;
         f = hd_safetensors_open(path->s, &o);
@@ -201,7 +207,8 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path,
     return f;
 }
 
-/* False, with an error, if the file is too small for a model of the configuration in `path`. */
+/* Returns false with an error if the weights' file is too small for a model of the configuration c.
+ * `path` is that of config.json. */
 static bool weights_fit(const char *path, const hd__hf_config *c, const weights *from)
 {
     int64_t tensors = hd_safetensors_len(from->f), bytes = hd__hf_file_bytes(from->f);
@@ -219,7 +226,8 @@ static bool weights_fit(const char *path, const hd__hf_config *c, const weights 
                    HD__CUT(path), elements, bytes, from->hint);
 }
 
-/* A model of the configuration in `path`, without weights. It takes c->values over. */
+/* Returns a model of the configuration c, without weights, and takes c->values over. Returns NULL
+ * with an error if c is wrong, or needs more weights than the file has. */
 static hd_module *model_of(const char *path, hd__hf_config *c, const weights *from, hd_dtype d)
 {
     HD_NO_INIT;
@@ -229,7 +237,8 @@ static hd_module *model_of(const char *path, hd__hf_config *c, const weights *fr
     return ok ? hd__hf_model_new(c, &d) : NULL;
 }
 
-/* Keeps the text of generation_config.json, which hd_save_pretrained writes back. */
+/* Sets m->generation to the text of generation_config.json, if the folder has this file. Returns
+ * false with an error if it cannot be read. */
 static bool keep_generation(hd__hf_model *m, const char *folder)
 {
     hd__text path = {0};

@@ -1,7 +1,7 @@
-/* qwen2.c - the family Qwen 2: a Llama with biases of queries, keys and values. */
+/* qwen2.c - the family Qwen 2: a Llama whose q_proj, k_proj and v_proj have biases. */
 #include "hf/decoder.h"
 
-/* hd__decoder_window_ok reads the keys of the sliding window. */
+/* hd__decoder_window_ok checks the values of HD__WINDOW_KEYS. */
 static const hd__hf_config_key qwen2_keys[] = {
     HD__DECODER_KEYS(hd_llama_config, "qwen2", DERIVED),
     HD__CHECKED("attention_bias", ANY, "false null"),

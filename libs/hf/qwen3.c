@@ -1,4 +1,4 @@
-/* qwen3.c - the family Qwen 3: a Llama with an RMS norm over each head of queries and keys.
+/* qwen3.c - the family Qwen 3: a Llama that applies an RMS norm to each head of queries and keys.
  *
  *     model.layers.N.self_attn.{q_norm, k_norm} */
 #include "hf/decoder.h"

@@ -6,7 +6,8 @@
 #include "base/system/shared.h"
 #include "hf/family.h"
 
-/* The folder's files. Those from number COPIED on are copied from o->source, if it has them. */
+/* The names of the folder's files. heed writes the first COPIED of them. The others are copied from
+ * o->source, if it has them. */
 static const char *const files[] = {"config.json",
                                     "model.safetensors",
                                     "generation_config.json",
@@ -29,7 +30,7 @@ hd_save_pretrained_options hd_save_pretrained_defaults(void)
 
 /* ---------------------------------------------------------------- the files */
 
-/* Writes a file of the folder. */
+/* Writes n bytes to the file `name` in the new folder f. Returns false with an error on failure. */
 static bool file_write(const hd__folder *f, const char *name, const void *bytes, size_t n)
 {
     hd__text path = {0};
@@ -49,7 +50,7 @@ bool hd__hf_files_write(const hd__folder *f, const hd__text *config, hd_dict *te
     return ok;
 }
 
-/* Replaces the dictionary's tensors by tensors of dtype d. */
+/* Replaces the dict's tensors by tensors of dtype d. Returns false with an error on failure. */
 static bool convert(hd_dict *weights, hd_dtype d)
 {
     HD_NO_GRAD;
@@ -68,8 +69,9 @@ typedef struct model_saving {
     const hd_save_pretrained_options *o;
 } model_saving;
 
-/* The tensors for the file. A tied head is left out, as in transformers. Other tied tensors are
- * there under all their names, because transformers looks for them. */
+/* Returns a dict of the tensors for the file, or NULL on failure. Leaves out a tied head, as
+ * transformers does. Other tied tensors are there under each of their names, because transformers
+ * looks for them. */
 static hd_dict *weights_of(const model_saving *s)
 {
     hd_dict *d = hd_module_state_dict(&s->m->base);
@@ -78,7 +80,8 @@ static hd_dict *weights_of(const model_saving *s)
         d && (!tied || hd_dict_remove(d, "lm_head.weight")) && convert(d, s->o->dtype), d);
 }
 
-/* Copies the file of this name, if the folder `from` has it. */
+/* Copies the file `name` from the folder `from` to the new folder f, if `from` has it. Returns
+ * false with an error if it cannot be copied. */
 static bool copy_if_there(const hd__folder *f, const char *from, const char *name)
 {
     hd__text path = {0};
@@ -91,8 +94,8 @@ static bool copy_if_there(const hd__folder *f, const char *from, const char *nam
     return ok;
 }
 
-/* Writes generation_config.json of the folder that the model was loaded from, unless there is one
- * from o->source. */
+/* Writes `text`, which the model kept from its own folder, as generation_config.json, unless
+ * o->source had this file. Returns false with an error on failure. */
 static bool write_generation(const hd__folder *f, const char *text)
 {
     hd__text path = {0};
@@ -102,7 +105,7 @@ static bool write_generation(const hd__folder *f, const char *text)
     return ok;
 }
 
-/* Writes all files into the new folder. */
+/* Writes all files of the model into the new folder f. Returns false with an error on failure. */
 static bool write_files(hd__folder *f)
 {
     const model_saving *s = f->user;
@@ -121,7 +124,7 @@ static bool write_files(hd__folder *f)
 
 /* ---------------------------------------------------------------- the folder */
 
-/* False, with an error, unless source is a folder with a tokenizer. */
+/* Returns false with an error unless source is a folder with a tokenizer. */
 static bool source_ok(const char *source)
 {
     static const char *const tokenizers[] = {"tokenizer.json", "tokenizer.model", "vocab.json"};

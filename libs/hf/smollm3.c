@@ -23,8 +23,8 @@ hd_smollm3_config hd_smollm3_config_defaults(void)
     return c;
 }
 
-/* True if layer i has rotary positions, by the list or else by the interval, which may be
- * invalid. */
+/* True if layer i has rotary positions, as no_rope_layers[i] says. If the list has no entry i, true
+ * unless i + 1 is a multiple of no_rope_layer_interval. An interval below 1 has no multiples. */
 static bool is_rotary(const hd_smollm3_config *c, int64_t i)
 {
     const int64_t interval = c->no_rope_layer_interval;
@@ -32,7 +32,8 @@ static bool is_rotary(const hd_smollm3_config *c, int64_t i)
                                      : interval < 1 || (i + 1) % interval != 0;
 }
 
-/* Makes no_rope_layers as long as there are layers: cuts it, or fills it by the interval. */
+/* Gives no_rope_layers one entry for each layer: shortens a longer list, or fills an empty list by
+ * no_rope_layer_interval. Returns false with an error if the list or the interval is wrong. */
 static bool list_ok(const hd__hf_config *config)
 {
     hd_smollm3_config *c = config->values;
@@ -73,7 +74,7 @@ hd_module *hd_smollm3_new(const hd_smollm3_config *c)
 
 /* ---------------------------------------------------------------- its row */
 
-/* HD__FLAGS requires it. */
+/* HD__FLAGS requires that the list follows its length in the struct. */
 _Static_assert(offsetof(hd_smollm3_config, no_rope_layers) ==
                    offsetof(hd_smollm3_config, num_no_rope_layers) + sizeof(int64_t),
                "the list follows its length");
@@ -96,7 +97,8 @@ static void smollm3_defaults(void *values)
     *(hd_smollm3_config *)values = hd_smollm3_config_defaults();
 }
 
-/* The layers without rotary positions use the window, if sliding_window is a number. */
+/* Returns false with an error if config.json gives a layer a sliding window, which heed lacks. If
+ * sliding_window is a number, the layers without rotary positions may have one. */
 static bool smollm3_file_ok(const hd__hf_config_file *f, const hd__hf_config *config)
 {
     const hd_smollm3_config *c = config->values;
@@ -108,7 +110,8 @@ static bool smollm3_file_ok(const hd__hf_config_file *f, const hd__hf_config *co
     return hd__decoder_layer_types_ok(f, config, windowed);
 }
 
-/* Makes the list no_rope_layers from the attentions that the model has now. */
+/* Is called for the model and then for each module m in it. Empties no_rope_layers for the model,
+ * and appends an entry for each attention. */
 static void smollm3_read(const hd_module *m, void *values)
 {
     hd_smollm3_config *c = values;

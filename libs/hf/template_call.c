@@ -1,11 +1,11 @@
-/* template_call.c - items of values, tests, and the filters, methods and functions of templates;
- * their table is last. */
+/* template_call.c - the items of values, and the tests, filters, methods and functions of
+ * templates. The table of filters, methods and functions is at the end. */
 #include <time.h>
 
 #include "base/system/shared.h"
 #include "hf/template.h"
 
-/* Fails if v is no string. True if the run has not failed. */
+/* Returns true if v is a string, and fails otherwise. Returns false if the run has failed. */
 static bool call_is_text(hd__template_run *r, hd__template_value v)
 {
     if (v.kind != HD__STRING) {
@@ -15,7 +15,7 @@ static bool call_is_text(hd__template_run *r, hd__template_value v)
     return !r->failed;
 }
 
-/* Character i of a string */
+/* Returns character i of the string `text`, which has it. */
 static hd__template_value call_character(hd__template_value text, int64_t i)
 {
     const char *s = text.s, *end = text.s + text.n;
@@ -31,7 +31,7 @@ hd__template_value hd__template_item_of(hd__template_run *r, hd__template_value 
 {
     bool table = v.kind == HD__DICT_VALUE || v.kind == HD__NAMESPACE || v.kind == HD__LOOP;
     if (v.kind == HD__UNDEFINED) {
-        return hd__template_fail_at(r, HD_VALUE, "this is a part of something undefined");
+        return hd__template_fail_at(r, HD_VALUE, "an undefined value has no parts");
     }
     if (hd__template_is_number(key) && (hd__template_is_list(v) || v.kind == HD__STRING)) {
         hd__template_spend(r, (size_t)v.n / 16);
@@ -88,8 +88,9 @@ bool hd__template_test(hd__template_run *r, hd__template_value name, hd__templat
 
 /* ---------------------------------------------------------------- calls on texts */
 
-/* v[0] is the value that is filtered, or whose method is called. Arguments follow, undefined if
- * they are not given. */
+/* The type of the functions in the table `calls`, which return a call's result. v[0] is the value
+ * that is filtered, or whose method is called. The arguments follow; those that are not given are
+ * undefined. */
 typedef hd__template_value call_run(hd__template_run *r, const hd__template_value *v);
 
 static hd__template_value call_stripped(hd__template_run *r, const hd__template_value *v, bool left,
@@ -120,7 +121,8 @@ static hd__template_value call_rstrip(hd__template_run *r, const hd__template_va
     return call_stripped(r, v, false, true);
 }
 
-/* v with its first `upper` bytes in upper case, and the others in lower case */
+/* Returns the text of v with its first `upper` bytes in upper case, and the others in lower case.
+ * Fails if it has other characters than ASCII. */
 static hd__template_value call_case(hd__template_run *r, hd__template_value v, int64_t upper)
 {
     hd__template_value text = hd__template_value_text(r, v);
@@ -129,7 +131,7 @@ static hd__template_value call_case(hd__template_run *r, hd__template_value v, i
         char c = text.s[i], from = i < upper ? 'a' : 'A';
         s[i] = (char)(c >= from && c < from + 26 ? c ^ 0x20 : c);
         if ((unsigned char)c > 0x7f) {
-            return hd__template_fail_at(r, HD_FORMAT, "heed changes the case of ASCII only");
+            return hd__template_fail_at(r, HD_FORMAT, "heed changes the case of ASCII texts only");
         }
     }
     return s ? HD__TEXT(s, text.n) : HD__NOTHING;
@@ -173,10 +175,10 @@ static hd__template_value call_split(hd__template_run *r, const hd__template_val
     hd__template_table parts = {0};
     if (by.kind != HD__STRING || by.n == 0) {
         return hd__template_fail_at(r, HD_FORMAT,
-                                    "heed splits a string only at a separator that is given");
+                                    "expected a separator. heed does not split at white space");
     }
     int64_t most =
-        hd__template_is_number(v[2]) && v[2].n >= 0 ? v[2].n : INT64_MAX; /* -1: no limit */
+        hd__template_is_number(v[2]) && v[2].n >= 0 ? v[2].n : INT64_MAX; /* negative: no limit */
     const char *at = text.s, *found;
     while (parts.n < most && (found = hd__template_value_find(r, text, at, by))) {
         hd__template_push(r, &parts, HD__TEXT(at, found - at));
@@ -186,7 +188,8 @@ static hd__template_value call_split(hd__template_run *r, const hd__template_val
     return hd__template_list_of(HD__LIST, parts);
 }
 
-/* True if the string v[0] has the string v[1] at byte `at`. */
+/* Returns a bool: true if the string v[0] has the string v[1] at byte `at`. Fails if v[1] is no
+ * string. */
 static hd__template_value call_has_at(hd__template_run *r, const hd__template_value *v, int64_t at)
 {
     bool fits = call_is_text(r, v[1]) && at >= 0 && at + v[1].n <= v[0].n;
@@ -229,7 +232,8 @@ static hd__template_value call_length(hd__template_run *r, const hd__template_va
                                                            hd__template_kind_names[v->kind]);
 }
 
-/* Item i; the last one for i = -1 */
+/* Returns item i of the list or string v, or the last item if i is -1. Returns undefined if v is
+ * empty. */
 static hd__template_value call_item(hd__template_run *r, hd__template_value v, int64_t i)
 {
     hd__template_value of = v.kind == HD__STRING ? v : hd__template_items_of(r, v);
@@ -273,7 +277,8 @@ static hd__template_value call_tojson(hd__template_run *r, const hd__template_va
     return hd__template_written(r, mark);
 }
 
-/* The items whose attribute v[1] equals v[3] */
+/* Returns a generator of the items of v[0] whose attribute v[1] equals v[3]. Fails unless v[2] is
+ * "equalto". */
 static hd__template_value call_selectattr(hd__template_run *r, const hd__template_value *v)
 {
     hd__template_value all =
@@ -304,7 +309,7 @@ static hd__template_value call_items(hd__template_run *r, const hd__template_val
     return hd__template_list_of(HD__LIST, parts);
 }
 
-/* As the method items, but the filter makes a generator. */
+/* Returns a generator of the (key, value) pairs of a dict. The method `items` returns a list. */
 static hd__template_value call_items_filter(hd__template_run *r, const hd__template_value *v)
 {
     hd__template_value items = call_items(r, v);
@@ -327,7 +332,8 @@ static hd__template_value call_raise(hd__template_run *r, const hd__template_val
                                 HD__CLIP(text.s, text.n));
 }
 
-/* range(stop) or range(start, stop, step) */
+/* Returns range(stop) or range(start, stop, step) as a list. Fails unless all are whole numbers and
+ * step is 1 or -1. */
 static hd__template_value call_range(hd__template_run *r, const hd__template_value *v)
 {
     hd__template_table t = {0};
@@ -345,7 +351,8 @@ static hd__template_value call_range(hd__template_run *r, const hd__template_val
     return hd__template_list_of(HD__LIST, t);
 }
 
-/* The date in the form v[1], in English in every locale */
+/* Returns the date r->now (0: the current date) in strftime's format v[1], in English in every
+ * locale. Fails if the format has a letter that heed lacks. */
 static hd__template_value call_strftime(hd__template_run *r, const hd__template_value *v)
 {
     static const char letters[] = "YmdHMSBbAa%";
@@ -376,9 +383,9 @@ enum { MOST_ARGUMENTS = 3 };
 
 static const struct call_row {
     int of;
-    const char *name, *parameters; /* the parameters' names, with a blank after each */
-    int least;                     /* the first `least` parameters must be given */
-    call_run *run;                 /* NULL: namespace, which takes arguments of any name */
+    const char *name, *parameters; /* parameters: their names, each followed by a blank */
+    int least;                     /* the number of parameters that must be given */
+    call_run *run;                 /* NULL for namespace, whose arguments have any names */
 } calls[] = {
     {HD__FILTER_CALL, "trim", "chars ", 0, call_strip},
     {HD__FILTER_CALL, "length", "", 0, call_length},
@@ -424,7 +431,7 @@ bool hd__template_has_call(int of, hd__template_value name)
     return call_find(of, name);
 }
 
-/* namespace(name=value) */
+/* Returns a namespace with the names and values in args. Fails if an argument has no name. */
 static hd__template_value call_namespace(hd__template_run *r, const hd__template_table *args)
 {
     hd__template_table t = {0};

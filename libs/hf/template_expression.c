@@ -1,5 +1,6 @@
-/* template_expression.c - walks over expressions and computes them, level by level: from "a if c
- * else b" and "or" down to x.y[0] | trim, which binds closest. */
+/* template_expression.c - walks over expressions and computes them. A level is a precedence of
+ * operators: "a if c else b" binds least tightly, then "or". A subscript or a filter, as in x[0] |
+ * trim, binds most tightly. */
 #include "hf/template.h"
 
 /* ---------------------------------------------------------------- tokens */
@@ -49,7 +50,7 @@ void hd__template_walk_expect(hd__template_run *r, const char *text)
     }
 }
 
-/* Goes over the current token and returns its value. */
+/* Goes to the next token, and returns the value of the token before it. */
 static hd__template_value walk_value(hd__template_run *r)
 {
     hd__template_value v = r->t->value;
@@ -72,8 +73,8 @@ bool hd__template_walk_deeper(hd__template_run *r)
 
 /* ---------------------------------------------------------------- primary expressions */
 
-/* Walks over expressions up to the sign `end`: values, "key: value" pairs, or arguments,
- * "name=value" or "value", whose name is then "". */
+/* The kinds of items over which walk_list walks, up to the sign `end`: values, "key: value" pairs,
+ * or arguments. An argument is "name=value", or "value" alone, whose name is "". */
 enum { WALK_ITEMS, WALK_PAIRS, WALK_ARGUMENTS };
 
 static hd__template_table walk_list(hd__template_run *r, const char *end, int form)
@@ -107,7 +108,7 @@ static hd__template_table walk_list(hd__template_run *r, const char *end, int fo
     return t;
 }
 
-/* The value of (a), or a list for (a, b) and (a,) */
+/* Returns the value of (a), or a list for (a, b) and (a,). The current token follows the "(". */
 static hd__template_value walk_brackets(hd__template_run *r)
 {
     hd__template_table t = walk_list(r, ")", WALK_ITEMS);
@@ -124,7 +125,8 @@ hd__template_value *hd__template_walk_find(hd__template_run *r, hd__template_val
     return v;
 }
 
-/* The value of a variable, of a function, or of true, false and none */
+/* Walks over a name and returns true, false, none, a variable's value or a function. Returns
+ * undefined if nothing has this name. */
 static hd__template_value walk_variable(hd__template_run *r)
 {
     static const char *const known[][2] = {{"false", "False"}, {"true", "True"}, {"none", "None"}};
@@ -158,7 +160,9 @@ static hd__template_value walk_primary(hd__template_run *r)
 
 /* ---------------------------------------------------------------- after a value */
 
-/* One end of a slice as in Python: from the end if negative, clamped to 0 to n */
+/* Returns v as the begin or end of a slice of n items. As in Python, a negative v counts from the
+ * end, and the result is clamped to 0 to n. Returns `otherwise` if v is none. Fails if v is no
+ * number. */
 static int64_t walk_end(hd__template_run *r, hd__template_value v, int64_t otherwise, int64_t n)
 {
     if (v.kind == HD__NONE_VALUE) {
@@ -172,7 +176,8 @@ static int64_t walk_end(hd__template_run *r, hd__template_value v, int64_t other
     return i < 0 ? 0 : i > n ? n : i;
 }
 
-/* The number of bytes before character i */
+/* Returns the number of bytes before character i of the text, or of the whole text if it has no
+ * character i. */
 static int64_t walk_bytes(hd__template_run *r, hd__template_value text, int64_t i)
 {
     hd__template_value c = hd__template_item_of(r, text, HD__OF(HD__TEMPLATE_INT, i));
@@ -195,7 +200,7 @@ static hd__template_value walk_sliced(hd__template_run *r, hd__template_value v,
     return (hd__template_value){v.kind, b - a, {.items = b > a ? v.items + a : NULL}};
 }
 
-/* v[::-1] */
+/* Returns v[::-1]. Fails if v is no list. */
 static hd__template_value walk_reversed(hd__template_run *r, hd__template_value v)
 {
     hd__template_table t = {0};
@@ -208,7 +213,7 @@ static hd__template_value walk_reversed(hd__template_run *r, hd__template_value 
     return hd__template_list_of(v.kind, t);
 }
 
-/* v[a], v[a:b] or v[::-1], after the "[" */
+/* Returns v[a], v[a:b] or v[::-1]. The current token follows the "[". */
 static hd__template_value walk_subscript(hd__template_run *r, hd__template_value v)
 {
     const hd__template_value none = HD__OF(HD__NONE_VALUE, 0);
@@ -231,7 +236,7 @@ static hd__template_value walk_subscript(hd__template_run *r, hd__template_value
                                  : hd__template_item_of(r, v, from);
 }
 
-/* v.name or v.name(...), after the "." */
+/* Returns v.name or v.name(...). The current token follows the ".". */
 static hd__template_value walk_attribute(hd__template_run *r, hd__template_value v)
 {
     hd__template_value key = hd__template_walk_name(r);
@@ -246,7 +251,8 @@ static hd__template_value walk_attribute(hd__template_run *r, hd__template_value
     return hd__template_live(r) ? hd__template_item_of(r, v, key) : HD__NOTHING;
 }
 
-/* A call of the macro v, or of the function of this name, after the "(" */
+/* Returns the result of the macro v, or of the function of this name if v is no macro. The current
+ * token follows the "(". */
 static hd__template_value walk_call(hd__template_run *r, hd__template_value v,
                                     const hd__template_token *name)
 {
@@ -270,7 +276,7 @@ static hd__template_value walk_filter(hd__template_run *r, hd__template_value v)
                                 : HD__NOTHING;
 }
 
-/* v is name, or v is not name, after the "is" */
+/* Returns "v is name" or "v is not name". The current token follows the "is". */
 static hd__template_value walk_test(hd__template_run *r, hd__template_value v)
 {
     bool inverse = hd__template_walk_given(r, "not");
@@ -282,7 +288,8 @@ static hd__template_value walk_test(hd__template_run *r, hd__template_value v)
                                 : HD__NOTHING;
 }
 
-/* All that may follow the value v, which began with `first`; filters and tests only if `all` */
+/* Walks over the attributes, subscripts and calls after the value v, whose first token is `first`.
+ * If `all` is true, also walks over filters and tests. Returns the result. */
 static hd__template_value walk_after(hd__template_run *r, hd__template_value v,
                                      const hd__template_token *first, bool all)
 {
@@ -308,7 +315,8 @@ static hd__template_value walk_after(hd__template_run *r, hd__template_value v,
 
 /* ---------------------------------------------------------------- levels */
 
-/* A value with or without "-" in front. In -x | f the filter is applied to -x, not to x. */
+/* Walks over a value with or without "-" in front, and returns it. In -x | f, the filter is applied
+ * to -x, so this function leaves it to the caller. */
 static hd__template_value walk_signed(hd__template_run *r)
 {
     const hd__template_token *first = r->t;
@@ -339,7 +347,8 @@ static hd__template_value walk_not(hd__template_run *r)
     return inverse ? HD__OF(HD__BOOL_VALUE, !hd__template_truth(v)) : v;
 }
 
-/* If the current token is a sign of this level, goes on, and sets *sign. "not in" is one, "not". */
+/* If the current token is an operator of this level, goes past it, sets *sign to it and returns
+ * true. For "not in", *sign is "not". Otherwise returns false. */
 static bool walk_operator(hd__template_run *r, size_t level, hd__template_value *sign)
 {
     static const char *const signs[OPERATOR_LEVELS][9] = {
@@ -357,7 +366,8 @@ static bool walk_operator(hd__template_run *r, size_t level, hd__template_value 
     return true;
 }
 
-/* a + b + c is (a + b) + c. a < b < c is an error in heed. */
+/* Computes operators of a level from left to right: a + b + c is (a + b) + c. But a < b < c is an
+ * error in heed. */
 hd__template_value hd__template_expression_level(hd__template_run *r, size_t level)
 {
     const hd__template_token *first = r->t;
@@ -381,7 +391,8 @@ hd__template_value hd__template_expression_level(hd__template_run *r, size_t lev
     return v;
 }
 
-/* The "if" of the expression at t, not one in brackets; or NULL */
+/* Returns the token "if" of the expression that begins at t, or NULL if it has none. An "if" in
+ * brackets does not count. */
 static const hd__template_token *walk_if_of(const hd__template_token *t)
 {
     static const char *const open[] = {"(", "[", "{", NULL}, *const close[] = {")", "]", "}", NULL};
@@ -396,7 +407,7 @@ static const hd__template_token *walk_if_of(const hd__template_token *t)
     return NULL;
 }
 
-/* a if c else b; computes c first. */
+/* Walks over "a if c else b" and returns its value. Computes c first. `choice` is the "if". */
 static hd__template_value walk_choice(hd__template_run *r, const hd__template_token *choice)
 {
     const hd__template_token *begin = r->t;

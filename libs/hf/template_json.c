@@ -6,7 +6,8 @@
 
 static hd__template_value json_value(hd__template_run *r, hd__json *j, const char *where);
 
-/* The dict of the members up to the object's end. The JSON reader limits the recursion. */
+/* Reads the members up to the object's end, and returns them as a dict. The JSON reader limits the
+ * depth, and so this recursion. */
 static hd__template_value json_object(hd__template_run *r, hd__json *j, const char *where)
 {
     hd__template_table t = {0};
@@ -27,7 +28,8 @@ static hd__template_value json_array(hd__template_run *r, hd__json *j, const cha
     return hd__template_list_of(HD__LIST, t);
 }
 
-/* The value that begins with the reader's current event */
+/* Returns the value that begins with the reader's current event. Fails at a number that is no whole
+ * number of 64 bits. */
 static hd__template_value json_value(hd__template_run *r, hd__json *j, const char *where)
 {
     hd__template_value v = HD__OF(HD__TEMPLATE_INT, 0);
@@ -68,7 +70,8 @@ hd__template_value hd__template_value_of_json(hd__template_run *r, const char *w
 
 /* ---------------------------------------------------------------- writing */
 
-/* Writes the text before a part: a comma unless it is the first, and a new line or a blank. */
+/* Writes the text before an item of a list or dict: a comma unless the item is the first, and then
+ * a line break with an indent, or a blank if indent is negative. */
 static void json_between(hd__template_run *r, bool first, int64_t indent, int depth)
 {
     hd__template_write(r, ",", !first);
@@ -97,7 +100,7 @@ static void json_put_parts(hd__template_run *r, hd__template_value v, int64_t in
         const hd__template_value *pair = dict ? &v.table->items[2 * i] : NULL;
         json_between(r, i == 0, indent, depth + 1);
         if (dict) {
-            hd__template_write_json(r, pair[0], indent, HD__DEEPEST); /* fails unless a string */
+            hd__template_write_json(r, pair[0], indent, HD__DEEPEST); /* allows only a string */
             hd__template_write(r, ": ", 2);
         }
         hd__template_write_json(r, dict ? pair[1] : v.items[i], indent, depth + 1);

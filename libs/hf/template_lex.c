@@ -1,25 +1,26 @@
-/* template_lex.c - cuts a template into tokens, without the white space that transformers'
- * environment drops (trim_blocks and lstrip_blocks): the line break after a statement or a comment,
- * the blanks before one that begins a line, and all white space at a tag's side that has a "-". */
+/* template_lex.c - cuts a template into tokens. It drops this white space, as transformers'
+ * environment does (trim_blocks and lstrip_blocks): the line break after a statement or a comment,
+ * the blanks before a statement or a comment that begins a line, and all white space at a tag's
+ * side that has a "-". */
 #include "hf/template.h"
 
 typedef struct lexer {
     hd__template_run *r;
     const char *text;
-    size_t n, at; /* where the next token begins */
-    char closes;  /* '}' in {{ }}, '%' in {% %}, 0 outside of tags */
+    size_t n, at; /* the length of text, and the offset where the next token begins */
+    char closes;  /* '}' inside of {{ }}, '%' inside of {% %}, 0 outside of tags */
     int brackets; /* the number of brackets that are open in the tag */
     hd__template_token *tokens;
     int64_t count, room;
 } lexer;
 
-/* The byte at `at`, or 0 after the end */
+/* Returns the byte at offset `at`, or 0 after the end. */
 static char lex_byte(const lexer *l, size_t at)
 {
     return at < l->n ? l->text[at] : '\0';
 }
 
-/* Adds a token from l->at to `end`, and goes to `end`. */
+/* Adds a token that begins at l->at and ends before offset `end`, and sets l->at to `end`. */
 static void lex_put(lexer *l, hd__template_token_kind kind, hd__template_value v, size_t end)
 {
     if (!hd__text_grow(&l->tokens, &l->room, l->count + 1, sizeof *l->tokens)) {
@@ -30,7 +31,7 @@ static void lex_put(lexer *l, hd__template_token_kind kind, hd__template_value v
     l->at = end;
 }
 
-/* As lex_put; the value is the text up to `end`. */
+/* Adds a token whose value is the text from l->at to `end`. See lex_put. */
 static void lex_put_text(lexer *l, hd__template_token_kind kind, size_t end)
 {
     lex_put(l, kind, HD__TEXT(l->text + l->at, end - l->at), end);
@@ -48,7 +49,7 @@ static void lex_fail(lexer *l, const char *expected)
 
 /* ---------------------------------------------------------------- outside of tags */
 
-/* The place of the next tag or comment, or of the end */
+/* Returns the offset of the next tag or comment, or of the end of the text. */
 static size_t lex_tag(const lexer *l)
 {
     size_t at = l->at;
@@ -59,7 +60,8 @@ static size_t lex_tag(const lexer *l)
     return at;
 }
 
-/* The end of the text before a tag, without the white space that the tag drops */
+/* Returns the offset of the end of the text before the tag at offset `tag`, without the white space
+ * that the tag drops. */
 static size_t lex_text_end(const lexer *l, size_t tag)
 {
     char sign = lex_byte(l, tag + 2);
@@ -75,7 +77,9 @@ static size_t lex_text_end(const lexer *l, size_t tag)
     return tag < l->n && sign != '+' && l->text[tag + 1] != '{' && begins && blank ? line : tag;
 }
 
-/* The place after a tag or a comment that ends at `end` with this sign */
+/* Returns the offset after the white space that a tag or a comment drops after it. `end` is the
+ * offset after the tag, `sign` is the '-' or '+' in its end, if any, and `output` is true for {{
+ * }}. */
 static size_t lex_after(const lexer *l, size_t end, char sign, bool output)
 {
     return sign == '-' ? end + hd__template_strip_left(l->text + end, l->n - end, NULL)
@@ -115,7 +119,8 @@ static void lex_outside(lexer *l)
 
 /* ---------------------------------------------------------------- in tags */
 
-/* If the tag ends here, goes over its end and returns true. */
+/* If the tag ends at l->at, adds the token of its end, goes past it and returns true. Otherwise
+ * returns false. */
 static bool lex_close(lexer *l)
 {
     char sign = lex_byte(l, l->at);
@@ -129,7 +134,7 @@ static bool lex_close(lexer *l)
     return true;
 }
 
-/* The place after the letters, digits and _ that begin here */
+/* Returns the offset after the letters, digits and _ that begin at l->at. */
 static size_t lex_word_end(const lexer *l)
 {
     size_t at = l->at;
@@ -156,7 +161,8 @@ static void lex_number(lexer *l)
     }
 }
 
-/* Adds a string. Of Python's escapes it may have those of one letter. */
+/* Adds the string that begins at l->at. Fails if it has an escape of several characters, such as
+ * \x41, or no end. */
 static void lex_string(lexer *l)
 {
     static const char letters[] = "\n\\'\"abfnrtv", means[] = "\n\\'\"\a\b\f\n\r\t\v";
@@ -180,7 +186,8 @@ static void lex_string(lexer *l)
     }
 }
 
-/* Adds a sign, or a character that is no sign and fails later. */
+/* Adds the sign that begins at l->at. Takes any other character for a sign, too: hd__template_walk
+ * fails there. */
 static void lex_sign(lexer *l)
 {
     static const char *const twice[] = {"==", "!=", "<=", ">="};

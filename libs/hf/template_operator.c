@@ -38,7 +38,8 @@ static hd__template_value operator_lists(hd__template_run *r, hd__template_value
     return hd__template_list_of(a.kind, t);
 }
 
-/* The result of % has the sign of b. */
+/* Returns a + b, a - b, a * b or a % b, as c says. The result of % has the sign of b. Fails if b is
+ * 0 in a % b, or if the result has more than 64 bits. */
 static hd__template_value operator_wholes(hd__template_run *r, char c, int64_t a, int64_t b)
 {
     int64_t v = 0;
@@ -90,7 +91,8 @@ static bool operator_in(hd__template_run *r, hd__template_value all, hd__templat
     return i < all.n;
 }
 
-/* < <= > >= */
+/* Returns a < b, a <= b, a > b or a >= b, as `sign` says. Fails unless a and b are two strings or
+ * two numbers. */
 static hd__template_value operator_ordered(hd__template_run *r, hd__template_value sign,
                                            hd__template_value a, hd__template_value b)
 {

@@ -1,4 +1,4 @@
-/* template_value.c - the values of a template, their memory, and failing. */
+/* template_value.c - the values of a template and their memory, and how a run fails. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -107,7 +107,7 @@ const char *const hd__template_kind_names[HD__KINDS] = {
     "a generator",         "a dict", "a namespace", "a loop",   "a function",
 };
 
-/* True if both are strings with the same bytes. */
+/* True if a and b are strings with the same bytes. */
 static bool value_same(hd__template_value a, hd__template_value b)
 {
     return a.kind == HD__STRING && b.kind == HD__STRING && a.n == b.n &&
@@ -162,7 +162,8 @@ hd__template_value hd__template_value_text(hd__template_run *r, hd__template_val
         return hd__template_value_copy(r, digits,
                                        (size_t)snprintf(digits, sizeof digits, "%" PRId64, v.n));
     default:
-        return hd__template_fail_at(r, HD_FORMAT, "heed writes %s by |tojson only",
+        return hd__template_fail_at(r, HD_FORMAT,
+                                    "heed cannot write %s as text. Write |tojson after it",
                                     hd__template_kind_names[v.kind]);
     }
 }
@@ -283,7 +284,7 @@ hd__template_value hd__template_items_of(hd__template_run *r, hd__template_value
 
 /* ---------------------------------------------------------------- white space */
 
-/* True if code is one of the characters, or white space if chars is NULL. */
+/* True if the character `code` is in the string `chars`, or is white space if `chars` is NULL. */
 static bool value_strips(uint32_t code, const hd__template_value *chars)
 {
     for (int64_t i = 0; chars && i < chars->n;) {

@@ -1,9 +1,10 @@
-/* template_walk.c - walks over the statements of a template and runs them; their table is last. */
+/* template_walk.c - walks over the statements of a template and runs them. The table of the
+ * statements is at the end. */
 #include "hf/template.h"
 
 static void walk_body(hd__template_run *r, const char *const *ends);
 
-/* Goes over the end of a tag, or fails. */
+/* Goes past the current token, and fails if it is not the end of a tag. */
 static void walk_close(hd__template_run *r)
 {
     if (r->t->kind != HD__TOKEN_CLOSE) {
@@ -34,7 +35,8 @@ static void walk_if(hd__template_run *r)
     hd__template_walk_expect(r, "endif");
 }
 
-/* The text that the statements up to the tag `end` write, which run in a frame of their own */
+/* Runs the statements up to the tag `end` in a new frame. Returns the text that they write, which
+ * is not written to r->out. */
 static hd__template_value walk_captured(hd__template_run *r, const char *end)
 {
     hd__template_table frame = {.outer = r->frame};
@@ -47,7 +49,8 @@ static hd__template_value walk_captured(hd__template_run *r, const char *end)
     return hd__template_live(r) ? hd__template_written(r, mark) : HD__NOTHING;
 }
 
-/* The tag with which transformers marks an assistant's answers */
+/* Runs {% generation %}...{% endgeneration %}, with which transformers marks an assistant's
+ * answers. */
 static void walk_generation(hd__template_run *r)
 {
     hd__template_value text = walk_captured(r, "endgeneration");
@@ -56,7 +59,7 @@ static void walk_generation(hd__template_run *r)
     }
 }
 
-/* {% set name = v %}, {% set namespace.name = v %} or {% set name %}...{% endset %} */
+/* Runs {% set name = v %}, {% set namespace.name = v %} or {% set name %}...{% endset %}. */
 static void walk_set(hd__template_run *r)
 {
     hd__template_value name = hd__template_walk_name(r);
@@ -78,13 +81,14 @@ static void walk_set(hd__template_run *r)
 /* ---------------------------------------------------------------- loops */
 
 typedef struct walk_range {
-    const hd__template_token *names;     /* n names, with commas between them */
-    const hd__template_token *condition; /* the token after "if", or NULL */
+    const hd__template_token *names;     /* the first of n names, which have commas between them */
+    const hd__template_token *condition; /* the token after "if"; NULL if the loop has no "if" */
     const hd__template_token *body;
     int64_t n;
 } walk_range;
 
-/* Sets the loop's variable to the item, or its variables to the item's parts. */
+/* Sets the loop's variable to the item. If there are several variables, sets them to the item's
+ * parts, and fails if the item has another number of parts. */
 static void walk_give(hd__template_run *r, const walk_range *range, hd__template_value item)
 {
     bool parts = range->n > 1;
@@ -100,7 +104,7 @@ static void walk_give(hd__template_run *r, const walk_range *range, hd__template
     }
 }
 
-/* Sets the attributes of the variable `loop` for item i. */
+/* Sets the attributes of the variable `loop`, which are in t, for item i of `items`. */
 static void walk_loop(hd__template_run *r, hd__template_table *t, hd__template_value items,
                       int64_t i)
 {
@@ -114,7 +118,7 @@ static void walk_loop(hd__template_run *r, hd__template_table *t, hd__template_v
     hd__template_table_put(r, t, HD__LITERAL("nextitem"), after);
 }
 
-/* The items for which the loop's condition is true */
+/* Returns a list of the items for which the loop's condition is true. */
 static hd__template_value walk_chosen(hd__template_run *r, const walk_range *range,
                                       hd__template_value items)
 {
@@ -135,7 +139,8 @@ static void walk_round(hd__template_run *r, const walk_range *range)
     walk_body(r, (const char *const[]){"endfor", NULL});
 }
 
-/* Runs the body once for each item; without items, walks over it once. */
+/* Runs the body once for each item, until break. If there are no items, walks over the body once
+ * without running it. */
 static void walk_rounds(hd__template_run *r, const walk_range *range, hd__template_value items)
 {
     bool live = r->live;
@@ -195,7 +200,8 @@ static void walk_jump(hd__template_run *r)
 
 /* ---------------------------------------------------------------- macros */
 
-/* Walks over (name, name=default, ...). Sets the names to args or defaults, unless args is NULL. */
+/* Walks over a macro's parameters (name, name=default, ...). Unless args is NULL, sets them to args
+ * or to their defaults, and fails if args has others. */
 static void walk_parameters(hd__template_run *r, const hd__template_table *args)
 {
     int64_t given = 0;
@@ -240,7 +246,7 @@ static void walk_macro(hd__template_run *r)
     }
 }
 
-/* A macro sees its own variables and those of the whole template, not its caller's. */
+/* A macro sees its own variables and those of the whole template, but not those of its caller. */
 hd__template_value hd__template_call_macro(hd__template_run *r,
                                            const hd__template_token *parameters,
                                            const hd__template_table *args)
@@ -295,8 +301,8 @@ static void walk_output(hd__template_run *r, const hd__template_token *first)
     walk_close(r);
 }
 
-/* Walks up to a tag that begins with one of `ends`, which is then the current token; without
- * `ends`, to the end of the template. */
+/* Runs the statements up to a tag that begins with one of `ends`, which is then the current token.
+ * Fails if there is none. If `ends` is empty, runs up to the end of the template. */
 static void walk_body(hd__template_run *r, const char *const *ends)
 {
     bool ended = !hd__template_walk_deeper(r);

@@ -8,7 +8,8 @@
 
 enum { TEXT = 256 };
 
-/* The state that a rank sends to a meeting, as bytes: all machines must be of one kind. */
+/* The state that a rank sends to a meeting. It is sent as bytes, so all machines must store structs
+ * in the same way. */
 typedef struct word {
     char call[28];     /* the public function that the rank is in */
     int32_t code;      /* HD_OK, or the code of its error */
@@ -16,7 +17,8 @@ typedef struct word {
     char text[TEXT];   /* its error message, or else its argument */
 } word;
 
-/* One for each rank. Allocated at the beginning, so that ranks can meet when memory has run out. */
+/* The words of all ranks. hd_mpi_init allocates them, so that the ranks can meet even when memory
+ * has run out. */
 static word *words;
 
 bool hd__mpi_meetings_begin(void)
@@ -51,8 +53,8 @@ static bool exchange_words(const char *argument, hd_code code)
     return true;
 }
 
-/* The first rank that has failed, or else the first rank whose call or argument differs from those
- * of rank 0; -1: there is none. */
+/* Returns the first rank that has failed. If there is none, returns the first rank whose call or
+ * argument differs from those of rank 0, or -1. */
 static int find_trouble(void)
 {
     int differs = -1, failed = -1;
@@ -131,8 +133,9 @@ bool hd_mpi_all_ok(const char *what, bool ok)
 
 enum { MOST = 72 };
 
-/* The number of the first line that differs. Moves *a and *b to it, or closer to the difference if
- * the line is long; sets the one to NULL that lacks the line. */
+/* Returns the number of the first line in which the texts *a and *b differ. Moves *a and *b to this
+ * line, or in a long line to a place closer to the difference. If a text lacks the line, sets its
+ * pointer to NULL. */
 static int64_t differing_line(const char **a, const char **b)
 {
     const char *x = *a, *y = *b;
@@ -152,7 +155,8 @@ static int64_t differing_line(const char **a, const char **b)
     return line;
 }
 
-/* The line in quotes, cut after MOST bytes and written to `to`; or words for a missing line. */
+/* Writes the line to `to` in quotes, cut after MOST bytes, and returns `to`. For an empty or
+ * missing line, returns words that say so. */
 static const char *show_line(char to[MOST + 3], const char *line)
 {
     if (!line || line[0] == '\0') {
@@ -207,8 +211,8 @@ bool hd_mpi_all_same(const char *what, const char *text)
 
 /* ---------------------------------------------------------------- numbers and texts */
 
-/* The sum of each[0], each[step], ..., n numbers in this order, or the largest of them. NaN counts
- * as the largest, so that no rank's NaN is hidden. */
+/* Returns the sum of the n numbers each[0], each[step] and so on, in this order, or the largest of
+ * them. NaN counts as the largest, so that a NaN of one rank reaches all. */
 static double combined(const double *each, int n, int step, bool sum)
 {
     double v = sum ? 0 : each[0];

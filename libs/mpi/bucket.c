@@ -1,16 +1,16 @@
 /* bucket.c - packs gradients into buckets, which are sent as soon as they are full.
  *
  * Backward completes the gradients of the last layers first, so the last parameter is the first in
- * the first bucket. A gradient is written into its place in a bucket, averaged there, and this
- * place becomes the parameter's .grad, so nothing is copied back. Therefore each round has memory
- * of its own. */
+ * the first bucket. A gradient is written into its place in a bucket and averaged there. Then this
+ * place becomes the parameter's .grad, so nothing is copied back. Therefore each round allocates
+ * new buckets. */
 #include "mpi/mpi_internal.h"
 
 #include <string.h>
 
 /* ---------------------------------------------------------------- the plan */
 
-/* Puts s into the last bucket, or into a new one if that is full or has another dtype. */
+/* Puts s into the last bucket, or into a new one if the last one is full or has another dtype. */
 static void plan_slot(hd_ddp *d, hd__mpi_slot *s)
 {
     hd_dtype dtype = hd_dtype_of(s->p);
@@ -26,13 +26,14 @@ static void plan_slot(hd_ddp *d, hd__mpi_slot *s)
     b->slots++;
 }
 
-/* The smallest multiple of `by` that is not below n. */
+/* Returns the smallest multiple of `by` that is not below n. */
 static int64_t rounded_up(int64_t n, int64_t by)
 {
     return (n + by - 1) / by * by;
 }
 
-/* Cuts b into pieces of about bucket_bytes. A bucket of one large parameter has several. */
+/* Cuts b into pieces of about bucket_bytes, and appends them to e. A bucket of one large parameter
+ * has several pieces. */
 static bool plan_pieces(const hd_ddp *d, hd__mpi_bucket *b, hd__mpi_traffic *e)
 {
     int64_t bytes = (int64_t)hd_dtype_size(b->dtype), ranks = hd__mpi.size;

@@ -51,21 +51,21 @@ static int64_t bytes_posted(const hd_ddp *d)
     return bytes;
 }
 
-/* False, with an error, if the gradient of s cannot be averaged now. */
+/* Returns false with an error if the gradient of s cannot be averaged now. */
 static bool in_turn(const hd__mpi_slot *s)
 {
     return hd__mpi_ddp_given("the hd_ddp", s->d) &&
            (hd_dtype_of(s->p) == s->d->buckets[s->bucket].dtype ||
             hd_fail(HD_STATE, "hd_module_to has converted the model after hd_ddp_new. Call "
-                              "hd_module_to before it")) &&
+                              "hd_module_to before hd_ddp_new")) &&
            ((hd_backward_depth() == 1 && !(s->d->met && s->ready)) ||
             hd_fail(HD_STATE, "a backward inside another one has reached a parameter of the "
                               "hd_ddp, which averages once in each outermost backward. Call "
                               "hd_grad_of inside, or hd_ddp_no_sync around both"));
 }
 
-/* The hook of a parameter, whose gradient g is complete. Returns HD_NONE: backward writes no .grad
- * before the averages are known. */
+/* The hook of a parameter, whose gradient g is complete: puts g into its bucket. Returns HD_NONE,
+ * so that backward writes no .grad before the averages are known. */
 static hd_tensor *gradient_ready(hd_tensor *g, void *user)
 {
     hd__mpi_slot *s = user;
@@ -89,7 +89,7 @@ static hd_tensor *gradient_ready(hd_tensor *g, void *user)
     return ok ? HD_NONE : NULL;
 }
 
-/* Fills the slots that no hook has filled: with the .grad of this rank, or with zeros. */
+/* Fills the slots that no hook has filled with the .grad of this rank, or with zeros. */
 static bool fill_rest(hd_ddp *d, bool ok)
 {
     for (int64_t i = 0; i < d->n; i++) {
@@ -134,7 +134,7 @@ static void round_end(hd_ddp *d, bool ok)
     d->e.moved = 0;
 }
 
-/* If a backward under hd_ddp_no_sync succeeded, the next round averages its gradients. */
+/* Ends a backward under hd_ddp_no_sync. If it succeeded, the next round averages its gradients. */
 static void end_alone(hd_ddp *d, bool ok)
 {
     for (int64_t i = 0; i < d->n; i++) {
@@ -157,7 +157,7 @@ static bool end_round(hd_ddp *d, bool ok)
     return ok;
 }
 
-/* The callback of hd_on_backward_end */
+/* Ends a backward of this thread. register_all gives it to hd_on_backward_end. */
 static bool backward_ends(bool ok, void *user)
 {
     hd_ddp *d = user;
@@ -245,7 +245,7 @@ static bool broadcast_all(const hd_dict *tensors)
     return ok;
 }
 
-/* Checks that the ranks' models are alike, and copies rank 0's parameters and buffers to all. */
+/* Copies rank 0's parameters and buffers to all ranks. Fails if the ranks' models are not alike. */
 static bool share_model(hd_module *model)
 {
     hd_dict *parameters = hd_module_named_parameters(model);
@@ -292,7 +292,7 @@ static void ddp_drop(hd_ddp *d)
     hd_free(d);
 }
 
-/* The part of hd_ddp_new that needs no other rank. NULL on failure. */
+/* Does the part of hd_ddp_new that needs no other rank. Returns NULL on failure. */
 static hd_ddp *ddp_alone(hd_module *model, const hd_ddp_options *o)
 {
     if (!HD__SIBLING_OK() || !hd__arg_given("model", model) || !ddp_options_ok(o)) {

@@ -91,7 +91,8 @@ static bool start_mpi(int *argc, char ***argv, bool there)
     return make_communicators() && find_host() && hd__mpi_meetings_begin();
 }
 
-/* Gives this rank its share of the machine's CPUs. The launcher may have bound it to some. */
+/* Sets the number of threads to this rank's share of the machine's CPUs. If the launcher has bound
+ * the rank to fewer CPUs, uses as many threads as these. */
 static bool share_cpus(void)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);

@@ -16,7 +16,7 @@ int64_t hd__mpi_bytes_of(const hd_tensor *x)
     return hd_numel(x) * (int64_t)hd_dtype_size(hd_dtype_of(x));
 }
 
-/* In parts, because MPI counts in int. */
+/* Sends the bytes in parts, because MPI counts them in an int. */
 bool hd__mpi_broadcast_bytes(void *bytes, int64_t n, int root)
 {
     enum { MOST = 1 << 30 };
@@ -41,7 +41,8 @@ bool hd__mpi_broadcast_tensor(hd_tensor *x, int root)
     return hd__mpi_meet(NULL, ok);
 }
 
-/* Sets kind to x's sizes and dtype, which must be equal on all ranks. */
+/* Writes x's sizes and dtype, which must be equal on all ranks, to kind. Fails if x is no
+ * tensor. */
 static bool tensor_given(const hd_tensor *x, char kind[HD__SHAPE_TEXT])
 {
     return hd__arg_given("x", x) &&
@@ -58,7 +59,7 @@ hd_tensor *hd_mpi_broadcast_(hd_tensor *x)
                                                                                            : NULL;
 }
 
-/* An empty tensor (ranks, x's sizes); NULL if x has too many dims */
+/* Returns an empty tensor (ranks, x's sizes), or NULL with an error if x has too many dims. */
 static hd_tensor *room_for_all(const hd_tensor *x)
 {
     int64_t sizes[HD_MAX_DIMS];

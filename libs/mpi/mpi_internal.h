@@ -40,20 +40,21 @@ static inline bool hd__mpi_others(void)
     return hd__mpi.size > 1;
 }
 
-/* The number of processes that the environment says the launcher started; 1 if it gives no number;
- * 0 if there was no launcher */
+/* Returns the number of processes that a launcher started, as the environment says. Returns 1 if
+ * the environment has no number, and 0 if there was no launcher. */
 int hd__mpi_launched(void);
 
-/* True if a function of MPI succeeded. Otherwise sets HD_IO with MPI's message, and `apart`. */
+/* Returns true if a function of MPI, which returned `result`, succeeded. Otherwise sets `apart` and
+ * fails with HD_IO and MPI's message. */
 bool hd__mpi_ok(int result);
 
 /* ---------------------------------------------------------------- meetings (agree.c) */
 
-/* Waits for all ranks. True if all are in the same call, with ok true and equal arguments, such as
- * "3 values" (NULL: none). Otherwise every rank gets an error. With one rank, returns ok. During a
- * backward that averages, fails with HD_STATE. */
+/* Waits for all ranks. Succeeds if all are in the same public function, with ok true and equal
+ * texts `argument`, such as "3 values" (NULL: none). Otherwise fails on every rank. With one rank,
+ * returns ok. Inside a backward that averages, fails with HD_STATE. */
 bool hd__mpi_meet(const char *argument, bool ok);
-/* hd__mpi_meet during a backward that averages */
+/* Does the same as hd__mpi_meet, but inside a backward that averages. */
 bool hd__mpi_meet_in_backward(const char *argument, bool ok);
 
 /* Waits for all ranks, and reports no error of another rank. */
@@ -63,11 +64,12 @@ void hd__mpi_meet_to_end(void);
 bool hd__mpi_meetings_begin(void);
 void hd__mpi_meetings_end(void);
 
-/* A copy of root's text; hd_free. NULL on all ranks if one has text NULL or ok false, or fails. */
+/* Returns a copy of root's text. Free with hd_free. Fails on all ranks if one has text NULL or ok
+ * false, or fails. */
 char *hd__mpi_broadcast_text(const char *text, int root, bool ok);
 
-/* True if ok is true and text is equal on all ranks. Otherwise every rank gets an error, which
- * names `what` if the texts differ. */
+/* Succeeds if ok is true and text is equal on all ranks. Otherwise fails on every rank. If the
+ * texts differ, the message names `what`. */
 bool hd__mpi_same_text(const char *what, const char *text, bool ok);
 
 /* ---------------------------------------------------------------- moving (move.c) */
@@ -77,30 +79,31 @@ bool hd__mpi_broadcast_bytes(void *bytes, int64_t n, int root);
 /* Copies root's x to all ranks. x need not be contiguous. x NULL: this rank has failed. */
 bool hd__mpi_broadcast_tensor(hd_tensor *x, int root);
 int64_t hd__mpi_bytes_of(const hd_tensor *x);
-/* Returns text: "(2, 3) float32". */
+/* Writes x's sizes and dtype to text, such as "(2, 3) float32". Returns text. */
 const char *hd__mpi_kind_of(const hd_tensor *x, char text[HD__SHAPE_TEXT]);
 
 /* ---------------------------------------------------------------- exchanges (traffic.c) */
 
-enum { HD__RING = 4 }; /* the most pieces whose slices are on their way */
+enum { HD__RING = 4 }; /* the largest number of pieces on their way */
 
 /* A part of a bucket that is sent at once. Each rank averages one slice of it for all ranks. */
 typedef struct hd__mpi_piece {
     int64_t at;     /* its first element in the bucket */
-    int64_t n;      /* elements, a multiple of the number of ranks */
+    int64_t n;      /* its elements, a multiple of the number of ranks */
     hd_dtype dtype; /* float32 or float64 */
     char *data;     /* in a round: its place in the bucket */
     MPI_Request request;
 } hd__mpi_piece;
 
-/* The pieces of a round, which all ranks send in the same order. */
+/* The pieces of a round, which is a backward that averages (ddp.c). All ranks send them in the same
+ * order. */
 typedef struct hd__mpi_traffic {
     bool fast;
     int64_t n, room;
     hd__mpi_piece *pieces;
-    int64_t slice_bytes;             /* of the largest slice */
-    char *ring;                      /* in a round: HD__RING times a slice of each rank */
-    int64_t posted, added, finished; /* pieces; posted >= added >= finished */
+    int64_t slice_bytes;             /* the size of the largest slice */
+    char *ring;                      /* in a round: memory for HD__RING slices of each rank */
+    int64_t posted, added, finished; /* numbers of pieces; posted >= added >= finished */
     int64_t moved;                   /* bytes sent by this rank in the round */
 } hd__mpi_traffic;
 
@@ -108,17 +111,18 @@ typedef struct hd__mpi_traffic {
 bool hd__mpi_traffic_begin(hd__mpi_traffic *e);
 /* Starts to send the next piece, whose elements in `bucket` are ready. */
 bool hd__mpi_traffic_post(hd__mpi_traffic *e, char *bucket);
-/* Goes on with the posted pieces; `wait`: until all are finished. False if MPI has failed. */
+/* Continues the exchange of the posted pieces as far as it can. If wait is true, waits until all
+ * are finished. Returns false if MPI has failed. */
 bool hd__mpi_traffic_go_on(hd__mpi_traffic *e, bool wait);
 void hd__mpi_traffic_end(hd__mpi_traffic *e);
 
 /* ---------------------------------------------------------------- buckets (bucket.c) */
 
-/* A parameter that requires grad */
+/* A parameter that requires grad, and the place of its gradient. */
 typedef struct hd__mpi_slot {
     hd_ddp *d;
-    hd_tensor *p; /* retained */
-    int64_t hook;
+    hd_tensor *p;       /* retained */
+    int64_t hook;       /* the id of its hook; -1: none */
     int64_t bucket, at; /* the place of its gradient: bucket and first element */
     bool ready;         /* in this round: the gradient is in the bucket */
     bool used;          /* in this round: this rank has a gradient */
@@ -128,8 +132,8 @@ typedef struct hd__mpi_slot {
 
 typedef struct hd__mpi_bucket {
     hd_dtype dtype;
-    int64_t n, room;        /* elements; room is the next multiple of the number of ranks */
-    int64_t slots, missing; /* its slots; in this round: those that are not ready */
+    int64_t n, room;        /* its elements; n rounded up to a multiple of the ranks */
+    int64_t slots, missing; /* the number of its slots; in this round, of those not ready */
     int64_t pieces;
     hd_tensor *data; /* in this round: (room,), retained */
 } hd__mpi_bucket;
@@ -147,8 +151,8 @@ struct hd_ddp {
     int64_t n_ready;     /* slots that are ready */
     int64_t next;        /* the bucket that is sent next */
     bool no_sync;
-    int64_t backwards; /* of this thread that have ended */
-    pthread_t thread;  /* that made this hd_ddp */
+    int64_t backwards; /* the number of backwards of this thread that have ended */
+    pthread_t thread;  /* the thread that made this hd_ddp */
     bool met;          /* the running backward has met the other ranks */
     bool going;        /* at that meeting no rank had failed */
     hd_ddp_figures figures;
@@ -159,7 +163,7 @@ bool hd__mpi_buckets_plan(hd_ddp *d);
 /* Allocates the memory of a round. */
 bool hd__mpi_buckets_begin(hd_ddp *d);
 void hd__mpi_buckets_end(hd_ddp *d);
-/* A view of s's place in its bucket, of p's shape; NULL on failure. */
+/* Returns a view of s's place in its bucket, with p's shape, or NULL on failure. */
 hd_tensor *hd__mpi_slot_part(const hd__mpi_slot *s);
 /* Writes g plus p's .grad into s's place. Either may be HD_NONE, which counts as 0. */
 bool hd__mpi_slot_fill(const hd__mpi_slot *s, hd_tensor *g);
@@ -169,10 +173,11 @@ bool hd__mpi_slot_ready(hd__mpi_slot *s);
 /* Assigns each parameter to a rank (shard.c). */
 bool hd__mpi_owners_plan(hd_ddp *d);
 
-/* True, with HD_STATE, if this rank is in a backward that averages. */
+/* Returns true, and sets the error HD_STATE, if this rank is in a backward that averages. */
 bool hd__mpi_in_round(void);
 
-/* False, with an error about `arg`, unless d is the current hd_ddp, and of this thread. */
+/* Returns false with an error about `arg` unless d is the current hd_ddp and this thread made
+ * it. */
 bool hd__mpi_ddp_given(const char *arg, const hd_ddp *d);
 
 #endif

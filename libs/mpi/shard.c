@@ -1,8 +1,9 @@
 /* shard.c - an optimizer whose state is divided among the ranks: ZeRO, stage 1.
  *
- * Each parameter belongs to one rank. They are assigned in the order of their size, the largest
- * first, each to the rank with the fewest elements so far. Every rank has the gradients of all
- * parameters, but its optimizer has only its own, which it sends to the others after a step. */
+ * Each parameter belongs to one rank. Parameters are assigned in the order of their size, the
+ * largest first, each to the rank with the fewest elements so far. Every rank has the gradients of
+ * all parameters, but its optimizer has only the rank's own parameters. After a step, the rank
+ * sends these to the others. */
 #include "mpi/mpi_internal.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@
 
 /* ---------------------------------------------------------------- owners */
 
-/* The slot with the most elements that has no owner yet (owners[i] is -1). */
+/* Returns the slot with the most elements among those that have no owner yet (owners[i] is -1). */
 static int64_t largest_slot(const hd_ddp *d)
 {
     int64_t slot = -1, most = -1;
@@ -58,7 +59,7 @@ static bool shards(const hd_ddp *d)
     return d->o.shard_optimizer && hd__mpi_others();
 }
 
-/* The number of slot i's parameter in an optimizer of all parameters. */
+/* Returns the number that slot i's parameter has in an optimizer of all parameters. */
 static int64_t number_of_slot(const hd_ddp *d, int64_t i)
 {
     return d->n - 1 - i;
@@ -111,7 +112,7 @@ bool hd_ddp_step(hd_ddp *d, hd_optim *o)
 
 /* ---------------------------------------------------------------- copying */
 
-/* to[name] = from[from_name] */
+/* Sets to[name] = from[from_name]. */
 static bool copy_entry(hd_dict *to, const char *name, const hd_dict *from, const char *from_name)
 {
     int64_t number;
@@ -126,8 +127,8 @@ static bool copy_entry(hd_dict *to, const char *name, const hd_dict *from, const
     }
 }
 
-/* Copies the entries under prefix that are not the state of parameters. The number of parameters in
- * the group becomes `count`. */
+/* Copies the entries under prefix that are not the state of parameters, and sets the number of
+ * parameters in the group to `count`. */
 static bool copy_head(hd_dict *to, const hd_dict *from, const char *prefix, int64_t count)
 {
     hd__text states = {0}, group = {0};
@@ -148,7 +149,8 @@ static bool copy_head(hd_dict *to, const hd_dict *from, const char *prefix, int6
     return ok;
 }
 
-/* Copies the state of parameter `old` in `from` to that of parameter `number` in `to`. */
+/* Copies the state of parameter number `old` in `from` to `to`, as the state of parameter
+ * `number`. */
 static bool copy_state(hd_dict *to, int64_t number, const hd_dict *from, int64_t old,
                        const char *prefix)
 {
@@ -176,7 +178,8 @@ typedef struct saving {
     hd_dict *all;  /* on rank 0: the state of all ranks' optimizers; else NULL */
 } saving;
 
-/* Brings entry e of a slot's state to rank 0. `part` is this state on its owner, else empty. */
+/* Brings entry e of a slot's state to rank 0. On the owner of the slot, `part` has this state; on
+ * other ranks it is empty. */
 static bool bring_entry(const saving *s, int64_t slot, const hd_dict *part, int64_t e)
 {
     int owner = s->d->owners[slot];
@@ -199,7 +202,8 @@ static bool bring_entry(const saving *s, int64_t slot, const hd_dict *part, int6
     return hd__mpi_meet(NULL, ok);
 }
 
-/* Brings the whole state of a slot to rank 0. mine: the slot's number in the owner's optimizer. */
+/* Brings the whole state of a slot to rank 0. `mine` is the slot's number in its owner's
+ * optimizer. */
 static bool bring_state(const saving *s, int64_t slot, int64_t mine)
 {
     hd_scope *scope = hd_scope_open();
@@ -271,7 +275,8 @@ bool hd_ddp_optim_save(hd_ddp *ddp, const hd_optim *o, hd_dict *d, const char *p
 
 /* ---------------------------------------------------------------- loading */
 
-/* The states in d of this rank's parameters, numbered as in its optimizer; NULL on failure. */
+/* Returns the states in d of this rank's parameters, with their numbers in this rank's optimizer,
+ * or NULL on failure. */
 static hd_dict *own_part(const hd_ddp *ddp, const hd_dict *d, const char *prefix)
 {
     hd_dict *own = hd_dict_new();

@@ -41,8 +41,9 @@ void hd__mpi_traffic_end(hd__mpi_traffic *e)
 
 /* ---------------------------------------------------------------- adding */
 
-/* sum[i] = (parts[i] + parts[n + i] + ...) / ranks; parts NULL: sum has the sums. A block of sums
- * stays in the first-level cache, and the compiler vectorizes the inner loops. */
+/* Sets sum[i] = (parts[i] + parts[n + i] + ...) / ranks. If parts is NULL, sum already has the
+ * sums, and is only divided. A block of sums stays in the first-level cache, and the compiler
+ * vectorizes the inner loops. */
 #define AVERAGE(type, T)                                                                           \
     static void average_##type(T *restrict sum, const T *restrict parts, int64_t n, int ranks)     \
     {                                                                                              \
@@ -66,13 +67,14 @@ void hd__mpi_traffic_end(hd__mpi_traffic *e)
 AVERAGE(f32, float)
 AVERAGE(f64, double)
 
-/* The place in the ring where the slices of piece i arrive. */
+/* Returns the place in the ring where the slices of piece i arrive. */
 static char *arrivals(const hd__mpi_traffic *e, int64_t i)
 {
     return e->ring + i % HD__RING * hd__mpi.size * e->slice_bytes;
 }
 
-/* Averages the slices of piece i that have arrived. With `fast`, divides the whole piece's sums. */
+/* Averages the slices of piece i that have arrived. With `fast`, divides the sums of the whole
+ * piece. */
 static void average(const hd__mpi_traffic *e, int64_t i)
 {
     const hd__mpi_piece *p = &e->pieces[i];
@@ -89,7 +91,8 @@ static void average(const hd__mpi_traffic *e, int64_t i)
 
 /* ---------------------------------------------------------------- the steps of a piece */
 
-/* True if p's request is done; if `wait`, waits for it. False if MPI fails. */
+/* True if p's request is done. If wait is true, waits until it is. Returns false with an error if
+ * MPI fails. */
 static bool request_done(hd__mpi_piece *p, bool wait)
 {
     int done = 1;

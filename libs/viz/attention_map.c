@@ -1,7 +1,8 @@
-/* attention_map.c - hd_attention_map: attention weights as coloured cells, a panel for each head.
+/* attention_map.c - hd_attention_map: draws attention weights as coloured cells, with a panel for
+ * each head.
  *
- * The tokens are written along both axes, every stride-th one if their texts would touch. A cell is
- * a whole number of pixels. Neighbouring cells of one colour are one rectangle. */
+ * The tokens are written along both axes. If their texts would touch, only every stride-th one is.
+ * A cell is a whole number of pixels. Neighbouring cells of one colour are one rectangle. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,11 +23,11 @@ typedef struct heat_map {
     int64_t heads, queries, keys;
     double max;
     int columns;                      /* panels in a row */
-    int64_t stride;                   /* from one written token to the next */
+    int64_t stride;                   /* the distance from one written token to the next */
     bool keys_upwards;                /* the texts of the keys run upwards */
     double cell;                      /* the side of a cell */
-    double beside, below;             /* room for the texts on the left of the cells, and below */
-    double panel_width, panel_height; /* with the gap to the next panel */
+    double beside, below;             /* space for the texts left of the cells and below */
+    double panel_width, panel_height; /* include the gap to the next panel */
     double left, top;                 /* where the cells of the first panel begin */
     double right, bottom;             /* where the last panels end */
     double bar_step;                  /* the height of one colour of the bar */
@@ -57,7 +58,8 @@ static double largest(const heat_map *m)
     return max > 0 ? max : 1;
 }
 
-/* From white to dark blue. A larger weight is darker, so a grey copy can be read, too. */
+/* Returns the colour of w, from white for 0 to dark blue for max. A larger weight is darker, so a
+ * grey copy can be read, too. */
 static hd__viz_rgb color_of(double w, double max)
 {
     static const double stops[][3] = {
@@ -128,12 +130,12 @@ static void panel_layout(heat_map *m)
     m->bar_step = fmin(fmax(floor(m->cell * (double)m->queries / BAR_STEPS), 2), 4);
 }
 
-/* Makes the picture, as wide as the title (up to WIDE_TITLE) or wider. Below a wide title the maps
- * are centred. */
+/* Computes the layout and makes the picture. It is as wide as the maps, or as a wider title, up to
+ * WIDE_TITLE. Below a wide title the maps are centred. */
 static hd_picture *map_picture(heat_map *m)
 {
     const char *title = m->o->title ? m->o->title : "";
-    double above = m->heads > 1 ? MAP_SMALL + 8 : 0; /* room above a panel for its head's number */
+    double above = m->heads > 1 ? MAP_SMALL + 8 : 0; /* for the head's number, above its panel */
     panel_layout(m);
     m->panel_height += above;
     m->columns = m->o->columns ? m->o->columns : (int)ceil(sqrt((double)m->heads));
@@ -240,7 +242,7 @@ static bool map_options_ok(const hd_attention_map_options *o)
     return HD__SIZE_OK(o, "hd_attention_map_defaults()") &&
            (o->columns >= 0 || hd_fail(HD_VALUE, "columns %d: expected 0 or more", o->columns)) &&
            ((o->max >= 0 && o->max <= 1e300) ||
-            hd_fail(HD_VALUE, "max %g: expected 0, or a number above it", o->max));
+            hd_fail(HD_VALUE, "max %g: expected 0 to 1e300", o->max));
 }
 
 static bool texts_ok(const char *arg, const char *const *texts, int64_t n)

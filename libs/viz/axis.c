@@ -1,8 +1,8 @@
 /* axis.c - chooses the range of an axis, and ticks at round values.
  *
  * A tick's value is digits * 10^e, where digits is an integer, so its label is exact. A log axis
- * has ticks at powers of ten, over a short range also at 2 and 5 times the powers, and over a very
- * short range where a linear axis has them. */
+ * has ticks at powers of ten. Over a short range it also has them at 2 and 5 times the powers, and
+ * over a very short range at the values where a linear axis has them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -40,7 +40,8 @@ double hd__viz_axis_at(const hd__viz_axis *a, double v)
 
 /* ---------------------------------------------------------------- labels */
 
-/* Adds a tick at digits * 10^e: "1.5e-7" if scientific, else "0.00000015". */
+/* Adds a tick at digits * 10^e. Its label has the form "1.5e-7" if scientific is true, and
+ * "0.00000015" otherwise. */
 static void add_tick(hd__viz_axis *a, int64_t digits, int e, bool scientific)
 {
     double power = pow(10, abs(e)), v = e < 0 ? (double)digits / power : (double)digits * power;
@@ -63,7 +64,8 @@ static void add_tick(hd__viz_axis *a, int64_t digits, int e, bool scientific)
 
 /* ---------------------------------------------------------------- choosing */
 
-/* Adds at most max ticks, by the smallest step of 1, 2 or 5 times a power of ten. */
+/* Adds at most max ticks from lo to hi. The step is 1, 2 or 5 times a power of ten, and the
+ * smallest that gives so few ticks. */
 static void linear_ticks(hd__viz_axis *a, double lo, double hi, int max)
 {
     static const int64_t steps[] = {1, 2, 5, 10, 20, 50};
@@ -84,7 +86,8 @@ static void linear_ticks(hd__viz_axis *a, double lo, double hi, int max)
     }
 }
 
-/* Adds ticks at steps[i] * 10^e for i < n_steps and e a multiple of stride. */
+/* Adds ticks at steps[i] * 10^e for each i below n_steps and each e that is a multiple of
+ * stride. */
 static void log_ticks(hd__viz_axis *a, int n_steps, int stride)
 {
     static const int steps[] = {1, 2, 5};

@@ -1,4 +1,5 @@
-/* dot.c - hd_graph_dot and its kin: the backward graph of a tensor in Graphviz's language, DOT. */
+/* dot.c - hd_graph_dot and its variants, which write the backward graph of a tensor in DOT,
+ * Graphviz's language. */
 #include "viz/graph.h"
 
 /* ---------------------------------------------------------------- head and legend */
@@ -23,7 +24,7 @@ static void dot_head(hd__viz_graph *g)
     }
 }
 
-/* Writes the legend: one sample of every kind of box, in a column. */
+/* Writes the legend, a column with one box of every kind. */
 static void put_legend(hd__viz_graph *g)
 {
     bool clusters = g->clusters, boxes = g->o->depth > 0;

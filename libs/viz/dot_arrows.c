@@ -5,15 +5,15 @@
 #include "viz/graph.h"
 
 typedef struct arrow {
-    int64_t from;                /* the node where it begins */
-    int output;                  /* the number of that node's output */
-    int64_t views;               /* the number of views on its way that no box names */
+    int64_t from;                /* the node where the arrow begins */
+    int output;                  /* the number of the output of `from` */
+    int64_t views;               /* the number of views on the arrow's way that no box names */
     int64_t late[HD__DOT_VIEWS]; /* the last of these views, in reverse order */
 } arrow;
 
 /* ---------------------------------------------------------------- where arrows lead */
 
-/* The arrow to input k of node i. */
+/* Returns the arrow to input k of node i; `from` is -1 if the input needs no gradient. */
 static arrow arrow_to(const hd__viz_graph *g, int64_t i, int k)
 {
     arrow a = {.views = 0};
@@ -37,8 +37,9 @@ static void end_name(const hd__viz_graph *g, int64_t i, char name[24])
     snprintf(name, 24, "%c%" PRId64, box < 0 ? 'n' : 'm', box < 0 ? i : box);
 }
 
-/* True if the arrow enters a cluster and call `to` takes a drawn leaf. Then it is two rows long:
- * the leaf is in the row above the call, and the whole cluster below `from`. */
+/* True if the arrow between the calls enters a cluster, and call `to` takes a drawn leaf. Then the
+ * arrow must be two rows long, because the leaf is in the row above the call, and the whole cluster
+ * is below `from`. */
 static bool enters_with_leaves(const hd__viz_graph *g, int64_t from, int64_t to)
 {
     const hd__viz_graph_node *n = &g->nodes[to];
@@ -53,7 +54,7 @@ static bool enters_with_leaves(const hd__viz_graph *g, int64_t from, int64_t to)
 
 /* ---------------------------------------------------------------- their text */
 
-/* Writes an arrow's label: "output 1", "View, Transpose (2, 4, 8, 8)" or both. */
+/* Writes an arrow's label, such as "output 1", "View, Transpose (2, 4, 8, 8)" or both. */
 static void put_label(hd__viz_graph *g, const arrow *a, bool several)
 {
     hd__text_puts(&g->t, ", label=\"");
@@ -71,8 +72,8 @@ static void put_label(hd__viz_graph *g, const arrow *a, bool several)
     hd__text_puts(&g->t, a->views ? "\", style=dashed" : "\"");
 }
 
-/* Writes the arrow to input k of node i, unless that has no box. Of arrows between a module's box
- * and another box only the first is written; `seen` has them. */
+/* Writes the arrow to input k of node i, unless the input has no box. Of several arrows between a
+ * module's box and another box, writes only the first. `seen` has those that were written. */
 static bool put_arrow(hd__viz_graph *g, hd_dict *seen, int64_t i, int k)
 {
     char from[24], to[24], both[64];

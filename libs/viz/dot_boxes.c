@@ -1,8 +1,8 @@
 /* dot_boxes.c - writes the boxes of calls, leaves and modules, in the clusters of their modules.
  *
- * A call's title is its kind and the name of its weight: "Linear W_query". As in PyTorch, a call's
- * grad_fn is that of its last step: UnsafeViewBackward0 for a batched product, which its number of
- * inputs distinguishes from a view. */
+ * A call's title is its kind and the name of its weight, such as "Linear W_query". The kind comes
+ * from the call's grad_fn, which is that of its last step, as in PyTorch. So a batched product has
+ * UnsafeViewBackward0, like a view, but it has several inputs. */
 #include <inttypes.h>
 
 #include "viz/graph.h"
@@ -33,7 +33,7 @@ int64_t hd__viz_dot_view_after(const hd__viz_graph *g, int64_t i)
 
 /* ---------------------------------------------------------------- texts */
 
-/* In a quoted string, dot interprets backslashes and HTML entities. */
+/* In a quoted string, dot interprets backslashes and HTML entities, so both are escaped. */
 void hd__viz_dot_escape(hd__viz_graph *g, const char *s, size_t n)
 {
     static const char *const escapes[] = {"\\\"", "\\\\", "&amp;", "\\n"};
@@ -57,7 +57,7 @@ void hd__viz_dot_sizes(hd__viz_graph *g, int64_t i)
     hd__text_puts(&g->t, outputs > HD__DOT_OUTPUTS ? ", ..." : "");
 }
 
-/* Writes the part of a dotted name of len bytes after the cluster's name. */
+/* Writes a dotted name of len bytes without the name of the cluster, with which it begins. */
 static void put_rest(hd__viz_graph *g, const char *name, size_t len, int64_t cluster)
 {
     size_t skip = cluster > 0 ? g->modules[cluster].len + 1 : 0;
@@ -66,7 +66,7 @@ static void put_rest(hd__viz_graph *g, const char *name, size_t len, int64_t clu
 
 /* ---------------------------------------------------------------- kinds of calls */
 
-/* The number of dims of node i's input k; -1 if it needs no gradient. */
+/* Returns the number of dims of input k of node i, or -1 if the input needs no gradient. */
 static int input_dims(const hd__viz_graph *g, int64_t i, int k)
 {
     int output = 0, ndim = -1;
@@ -77,7 +77,8 @@ static int input_dims(const hd__viz_graph *g, int64_t i, int k)
     return ndim;
 }
 
-/* hd_linear and hd_scaled_dot_product_attention have three inputs, hd_matmul has two. */
+/* Returns the kind of a product. hd_linear and hd_scaled_dot_product_attention have three inputs,
+ * and hd_matmul has two. */
 static const char *product_kind(const hd__viz_graph *g, int64_t i)
 {
     int second = input_dims(g, i, 1);
@@ -109,8 +110,8 @@ static void put_kind(hd__viz_graph *g, int64_t i)
                        kind ? strlen(kind) : (size_t)hd__viz_graph_op_length(op));
 }
 
-/* Writes node i's title: "Linear W_query", "Softmax", "att.out_proj.weight". Names omit that of the
- * cluster around the box. */
+/* Writes the title of node i, such as "Linear W_query", "Softmax" or "att.out_proj.weight". A name
+ * in it leaves out the name of the cluster around the box. */
 static void put_title(hd__viz_graph *g, int64_t i)
 {
     const hd__viz_graph_node *n = &g->nodes[i];
@@ -120,7 +121,8 @@ static void put_title(hd__viz_graph *g, int64_t i)
         put_rest(g, name, strlen(name), n->name ? m->cluster : 0);
         return;
     }
-    /* A module's only call has its name and class. With several calls it is a cluster. */
+    /* The only call of a module gets the module's class and name as its title. A module of several
+     * calls is a cluster. */
     bool whole = n->weight >= 0 && !n->name && n->module > 0 && n->module != m->cluster &&
                  g->nodes[n->weight].module == n->module;
     if (whole && m->class_name) {
@@ -137,7 +139,8 @@ static void put_title(hd__viz_graph *g, int64_t i)
 
 /* ---------------------------------------------------------------- boxes */
 
-/* Writes the views in node i's box and the shape after them: "then View, Transpose (2, 8, 4)". */
+/* Writes the views that node i's box names and the shape after them, such as "then View, Transpose
+ * (2, 8, 4)". */
 static void put_views_after(hd__viz_graph *g, int64_t i)
 {
     int64_t n = 0;
@@ -175,7 +178,8 @@ static void put_node(hd__viz_graph *g, int64_t i, int indent)
                                  : HD__DOT_CALL);
 }
 
-/* Writes a module as one box: class, name, shape of its result, elements of its parameters. */
+/* Writes a module as one box, with its class, its name, the shape of its result, and the number of
+ * elements of its parameters. */
 static void put_box(hd__viz_graph *g, int64_t module, int indent)
 {
     const hd__viz_graph_module *m = &g->modules[module];
@@ -221,8 +225,8 @@ static void open_cluster(hd__viz_graph *g, int64_t module, int indent)
     hd__text_format(&g->t, "fillcolor=\"%s\";\n", indent % 2 ? "#f2f2f2" : "#e6e6e6");
 }
 
-/* Opens the module's cluster, if drawn, and writes the boxes that are directly in it. Returns the
- * indentation in it. */
+/* Opens the module's cluster, if it is drawn, and writes the boxes that are directly in the module.
+ * Returns the indentation of its children. */
 static int put_module(hd__viz_graph *g, int64_t module, int indent)
 {
     const hd__viz_graph_module *m = &g->modules[module];
@@ -241,7 +245,8 @@ static int put_module(hd__viz_graph *g, int64_t module, int indent)
     return indent;
 }
 
-/* From every module to its children, in the order of their numbers, and then back to its parent. */
+/* Walks from every module to its children, in the order of their numbers, and then back to its
+ * parent. */
 void hd__viz_dot_boxes(hd__viz_graph *g)
 {
     int64_t m = 0, child = 1;

@@ -4,11 +4,11 @@
  * leaf, or a view of it, belongs to the leaf's module: "att.W_query" for "att.W_query.weight". The
  * other calls are guessed, because the graph does not record modules.
  *
- * A module is assumed to have one result. Then all ways from its calls to the tensor lead through
- * this result, and through the first node at which these ways come together, the module's end. A
- * node between its calls and the end is in the module: the softmax between W_query and out_proj,
- * the sum of x + f(norm(x)) in a block that then goes on. A node after the end may be the caller's,
- * and is drawn outside: the ReLU that ends a Sequential, the loss.
+ * A module is assumed to have one result. Then this result is on all paths of its calls (graph.h).
+ * The first node that is on all of them is the module's end. A node between the calls and the end
+ * is in the module: the softmax between W_query and out_proj, or the sum x + f(norm(x)) in a block
+ * with calls after it. A node after the end may be the caller's, and is drawn outside: the ReLU
+ * that ends a Sequential, or the loss.
  *
  * If every leaf of a module goes into several calls, the module was perhaps called several times,
  * and the nodes between its calls may be the caller's, as they are in a list. Then only the calls
@@ -33,8 +33,8 @@ static bool add_module(hd__viz_graph *g, int64_t parent, const char *name, size_
     return true;
 }
 
-/* The module with the dotted name of len bytes, or -1. The last module is tried first, because
- * names mostly come in their modules' order. */
+/* Returns the module with the dotted name of len bytes, or -1. Tries the last module first, because
+ * the names of one module mostly follow each other. */
 static int64_t module_named(const hd__viz_graph *g, const char *name, size_t len)
 {
     int64_t m = g->n_modules - 1;
@@ -44,7 +44,8 @@ static int64_t module_named(const hd__viz_graph *g, const char *name, size_t len
     return m;
 }
 
-/* The innermost module that contains both a and b. A child's number is larger than its parent's. */
+/* Returns the innermost module that contains both a and b. A child's number is larger than its
+ * parent's. */
 static int64_t common(const hd__viz_graph *g, int64_t a, int64_t b)
 {
     while (a != b) {
@@ -57,7 +58,8 @@ static int64_t common(const hd__viz_graph *g, int64_t a, int64_t b)
     return a;
 }
 
-/* Makes a module of each part of a node's name that ends before a dot. */
+/* Makes a module for each part of a node's name that ends before a dot: "att" and "att.W_query" for
+ * the name "att.W_query.weight". */
 static bool make_modules(hd__viz_graph *g)
 {
     bool ok = add_module(g, -1, "", 0);
@@ -107,11 +109,11 @@ static void find_lists(hd__viz_graph *g)
 
 /* ---------------------------------------------------------------- ways to the tensor
  *
- * From each node a chain of `below` leads down to the tensor. Every node also has a jump far down
- * its chain, so a chain of n nodes takes about log n steps: a jump covers the step to `below`, and
- * the next two jumps if these have the same length. */
+ * From each node a chain of `below` leads down to the tensor. Every node also has a jump, which
+ * leads further down its chain, so that a walk down a chain of n nodes takes about log n steps. A
+ * jump is the step to `below`, followed by the next two jumps if these have the same length. */
 
-/* The first node on i's chain with at most this depth. */
+/* Returns the first node on i's chain with at most this depth. */
 static int64_t go_down(const hd__viz_graph *g, int64_t i, int64_t depth)
 {
     while (g->nodes[i].depth > depth) {
@@ -121,7 +123,8 @@ static int64_t go_down(const hd__viz_graph *g, int64_t i, int64_t depth)
     return i;
 }
 
-/* The first node that all ways from both a and b lead through. If one of them is -1, the other. */
+/* Returns the first node that is on all paths of both a and b. If one of them is -1, returns the
+ * other. */
 static int64_t meeting(const hd__viz_graph *g, int64_t a, int64_t b)
 {
     if (a < 0 || b < 0) {
@@ -145,7 +148,8 @@ static void set_jump(hd__viz_graph *g, hd__viz_graph_node *n)
     n->jump = far ? next->jump : n->below;
 }
 
-/* Finds the chains, from the tensor up: a node comes after its users. Node 0 is below itself. */
+/* Finds the chains of all nodes. Begins at the tensor, so that each node comes after its users.
+ * Node 0 is its own `below`. */
 static void find_ways(hd__viz_graph *g)
 {
     g->nodes[0].below = 0;
@@ -170,8 +174,8 @@ static bool embeds(const hd__viz_graph *g, int64_t i)
     return strcmp(g->nodes[i].op, "EmbeddingBackward0") == 0;
 }
 
-/* The named leaf that input k of call i is, or is a view of; or -1. The weight of an embedding may
- * be tied to a Linear, which does not belong to the embedding. */
+/* Returns the named leaf that input k of call i is or views, or -1. If a Linear shares its weight
+ * with an embedding, returns -1 for the Linear, which is not in the embedding's module. */
 static int64_t named_leaf(const hd__viz_graph *g, int64_t i, int k)
 {
     int64_t input = hd__viz_graph_input(g, i, k, NULL);
@@ -180,8 +184,8 @@ static int64_t named_leaf(const hd__viz_graph *g, int64_t i, int k)
     return is ? leaf : -1;
 }
 
-/* True if call i takes more than named leaves. Others, such as the square of a weight in a loss, do
- * not show where a module ends. */
+/* True if call i takes more than named leaves. Other calls, such as the square of a weight in a
+ * loss, do not show where a module ends. An embedding takes data that need no gradient. */
 static bool takes_data(const hd__viz_graph *g, int64_t i)
 {
     bool data = embeds(g, i);
@@ -235,7 +239,7 @@ static void find_ends(hd__viz_graph *g)
 
 /* ---------------------------------------------------------------- the modules of the nodes */
 
-/* True if module m, which contains node i, goes on after i. */
+/* True if the end of module m, which contains node i, is after i. */
 static bool goes_on(const hd__viz_graph *g, int64_t m, int64_t i)
 {
     const hd__viz_graph_module *module = &g->modules[m];
@@ -243,13 +247,14 @@ static bool goes_on(const hd__viz_graph *g, int64_t m, int64_t i)
     return end >= 0 && end != i && go_down(g, i, g->nodes[end].depth) == end;
 }
 
-/* The innermost module that goes on after one of the inputs of call i. */
+/* Returns the innermost module that contains an input of call i and has its end after that
+ * input. */
 static int64_t inputs_module(const hd__viz_graph *g, int64_t i)
 {
     int64_t module = 0;
     for (int k = 0; k < hd_node_inputs(g->nodes[i].node); k++) {
         int64_t input = hd__viz_graph_input(g, i, k, NULL);
-        if (input < 0 || g->nodes[input].leaf >= 0) { /* it was not computed */
+        if (input < 0 || g->nodes[input].leaf >= 0) { /* no call computed it */
             continue;
         }
         int64_t m = g->nodes[input].module;
@@ -277,7 +282,7 @@ static void place_nodes(hd__viz_graph *g)
 
 /* ---------------------------------------------------------------- boxes and clusters */
 
-/* Moves each node that a box hides to the box's module, and counts calls. */
+/* Moves each node that a module's box hides to this module, and counts the calls in each module. */
 static void count_calls(hd__viz_graph *g)
 {
     for (int64_t i = 0; i < g->n; i++) {
@@ -288,8 +293,8 @@ static void count_calls(hd__viz_graph *g)
     }
 }
 
-/* A module is a cluster if it is no list, and has a call and one more call or cluster. So a Linear
- * is none. */
+/* Chooses the modules that are drawn as clusters: those that are no list and have a call, and one
+ * more call or cluster. So a Linear is not a cluster. */
 static void find_clusters(hd__viz_graph *g)
 {
     for (int64_t k = g->n_modules - 1; k > 0; k--) {

@@ -16,7 +16,7 @@ static const char *address_of(const hd_node *node, char address[ADDRESS])
     return address;
 }
 
-/* The number of the node; -1 if it has none. */
+/* Returns the number of the node, or -1 if it has none. */
 static int64_t number_of(const hd__viz_graph *g, const hd_node *node)
 {
     char address[ADDRESS];
@@ -26,7 +26,7 @@ static int64_t number_of(const hd__viz_graph *g, const hd_node *node)
     return has ? number : -1;
 }
 
-/* The node's number. A new node gets the next one; -1 if memory runs out. */
+/* Returns the node's number, or -1 if memory runs out. A new node gets the next number. */
 static int64_t meet(hd__viz_graph *g, const hd_node *node)
 {
     char address[ADDRESS];
@@ -81,7 +81,7 @@ int64_t hd__viz_graph_input(const hd__viz_graph *g, int64_t i, int k, int *outpu
 
 /* ---------------------------------------------------------------- order */
 
-/* Orders the nodes, depth first: each node comes after its inputs. */
+/* Orders the nodes, depth first, so that each node comes after its inputs. */
 static bool put_in_order(hd__viz_graph *g)
 {
     int64_t places = 0;
@@ -105,7 +105,7 @@ static bool put_in_order(hd__viz_graph *g)
 
 /* ---------------------------------------------------------------- names */
 
-/* Gives the nodes the names of their tensors in the dictionary. Its other entries are skipped. */
+/* Gives the nodes the names of their tensors in the dictionary, and ignores its other entries. */
 static bool name_nodes(hd__viz_graph *g, const hd_dict *names)
 {
     for (int64_t i = 0; names && i < hd_dict_len(names); i++) {
@@ -158,8 +158,9 @@ int64_t hd__viz_graph_elements(const hd_node *node, int output)
     return n;
 }
 
-/* True if the node only views or copies its one input. As in PyTorch, a batched product has the
- * name of a view, too, but several inputs; a loss of each position is smaller than its input. */
+/* True if the node only views or copies its one input. Two other calls have the name of a view, as
+ * in PyTorch: a batched product, which has several inputs, and a loss of each position, which is
+ * smaller than its input. */
 static bool is_layout(const hd__viz_graph_node *n)
 {
     int output = 0;
@@ -173,7 +174,7 @@ static bool is_layout(const hd__viz_graph_node *n)
                                       "Unsqueeze|Alias|Clone|");
 }
 
-/* Finds the views and their leaves, and the users of every node. */
+/* Finds the views, the leaf of each, and the users of every node. */
 static void find_views(hd__viz_graph *g)
 {
     for (int64_t at = 0; at < g->n; at++) {

@@ -1,7 +1,7 @@
-/* lines.c - hd_plot_lines: curves in a pair of axes, with ticks, labels and a legend.
+/* lines.c - hd_plot_lines: draws curves in a pair of axes, with ticks, labels and a legend.
  *
- * The legend is above the axes, so it hides no point. Of points that share half a pixel of x, only
- * the first, lowest, highest and last are drawn, and the curve looks the same. */
+ * The legend is above the axes, so that it hides no point. Of the points in one half of a pixel
+ * column, only the first, lowest, highest and last are drawn. The curve looks the same. */
 #include <math.h>
 
 #include "viz/viz_internal.h"
@@ -30,7 +30,7 @@ typedef struct plot {
     const hd_plot_options *o;
     int64_t n;
     const hd_series *series;
-    double above;                    /* y of the legend's top */
+    double above;                    /* the y of the legend's top */
     double left, top, width, height; /* the area of the axes */
     hd__viz_axis x, y;
 } plot;
@@ -94,7 +94,8 @@ static double dash_of(int64_t k)
     return dashes[k / COLORS % 3];
 }
 
-/* Arranges the legend's entries in rows, and draws them if `draw`. Returns the number of rows. */
+/* Arranges the legend's entries in rows, and draws them if `draw` is true. Returns the number of
+ * rows. */
 static int legend(const plot *f, bool draw)
 {
     double x = f->left, room = f->o->width - 24 - x, most = room - LEGEND_LINE - 8;
@@ -123,7 +124,7 @@ static int legend(const plot *f, bool draw)
 
 /* ---------------------------------------------------------------- axes */
 
-/* The width of the widest label. */
+/* Returns the width of the widest label. */
 static double label_width(const hd__viz_axis *a)
 {
     double widest = 0;
@@ -133,7 +134,7 @@ static double label_width(const hd__viz_axis *a)
     return widest;
 }
 
-/* The smallest distance of two ticks, as a part of the axis */
+/* Returns the smallest distance between two ticks, as a share of the axis. */
 static double closest(const hd__viz_axis *a)
 {
     double gap = 1;
@@ -143,7 +144,7 @@ static double closest(const hd__viz_axis *a)
     return gap;
 }
 
-/* Chooses at most 12 ticks of x, whose labels do not touch. */
+/* Chooses at most 12 ticks of x, and so few that their labels do not touch. */
 static void tick_x(plot *f)
 {
     int max = 12;
@@ -152,8 +153,9 @@ static void tick_x(plot *f)
     } while (max >= 2 && closest(&f->x) * f->width < label_width(&f->x) + 10);
 }
 
-/* Gives the axes the room that titles, labels and legend leave. The legend is as wide as the axes,
- * whose width depends on the labels of y, so its rows are counted twice. */
+/* Gives the axes the space that titles, labels and legend leave. The legend is as wide as the axes.
+ * Their width depends on the labels of y, and these on the legend's height. So the legend's rows
+ * are counted twice. */
 static void plot_layout(plot *f)
 {
     f->above = 14 + (has_text(f->o->title) ? CURVE_TITLE + 12 : 0);
@@ -201,7 +203,7 @@ static void plot_titles(const plot *f)
 
 /* ---------------------------------------------------------------- curves */
 
-/* Consecutive points of a series that share half a pixel of x. */
+/* Consecutive points of a series in one half of a pixel column. */
 typedef struct column {
     point first, lowest, highest, last;
 } column;

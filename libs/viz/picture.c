@@ -5,7 +5,7 @@
 
 #include "viz/viz_internal.h"
 
-/* False, with an error, if p is NULL or a freed picture whose memory is not yet in use again. */
+/* Returns false with an error if p is NULL, or a freed picture whose memory was not used again. */
 static bool picture_given(const hd_picture *p)
 {
     return hd__arg_given("p", p) &&

@@ -53,8 +53,9 @@ void hd__viz_draw_frame(hd_picture *p, double x, double y, double w, double h)
 
 /* ---------------------------------------------------------------- texts */
 
-/* "ko" or "ja" if the text has Korean or Japanese letters, else NULL. A viewer needs the language
- * to choose the shapes of Chinese characters, whose codes the languages share. */
+/* Returns "ko" or "ja" if the text has Korean or Japanese letters, and NULL otherwise. A viewer
+ * needs the language to choose the shapes of Chinese characters, whose codes the languages
+ * share. */
 static const char *language_of(const char *text)
 {
     const char *language = NULL;

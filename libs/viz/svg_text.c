@@ -41,9 +41,10 @@ enum { SQUARES = 0x2000, SQUARE = 100, OTHER = 80 };
 
 /* Widths of characters, in hundredths of the font size. A row's width is that of its widest
  * character in Liberation Sans 2.1 (as wide as Helvetica and Arial) and in DejaVu Sans 2.37; only
- * '@' is wider, 102. Characters below U+2000 that are in no row have less than OTHER: capitals, and
+ * '@' is wider, 102. Other characters below U+2000 have less than OTHER. These are capitals, and
  * letters with marks, Greek and Cyrillic letters, which have 62 to 72 on average. Characters from
- * U+2000 on, such as dots, arrows and East Asian letters, have at most SQUARE, but for a few. */
+ * U+2000 on, such as dots, arrows and East Asian letters, have at most SQUARE, with few
+ * exceptions. */
 static const struct {
     int width;
     const char *letters;

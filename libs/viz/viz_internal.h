@@ -20,17 +20,19 @@
 
 /* ---------------------------------------------------------------- texts (svg_text.c) */
 
-/* The character at *s, which moves on; U+FFFD for a byte that is not UTF-8. */
+/* Returns the character at *s, and moves *s past it. For a byte that is not UTF-8, returns U+FFFD
+ * and moves *s by one byte. */
 uint32_t hd__viz_character(const char **s);
 
-/* Adds the n bytes at s with escapes[i] in place of each special[i]. Other control characters, and
- * characters that XML 1.0 forbids, become U+FFFD. */
+/* Appends the n bytes at s to t, with escapes[i] in place of each special[i]. Other control
+ * characters, and characters that XML 1.0 forbids, become U+FFFD. */
 void hd__viz_escape(hd__text *t, const char *s, size_t n, const char *special,
                     const char *const *escapes);
 
-/* An upper bound of the text's width in the fonts that an SVG names. */
+/* Returns an upper bound of the text's width in the fonts that the SVG names. */
 double hd__viz_text_width(const char *text, double size);
-/* The number of bytes of the text that fit into `width`, with an ellipsis if not all do. */
+/* Returns the number of bytes of the text that fit into `width`, beside an ellipsis if not all
+ * do. */
 size_t hd__viz_text_fit(const char *text, double size, double width);
 
 /* ---------------------------------------------------------------- pictures */
@@ -42,7 +44,7 @@ enum { HD__INK = 0x333333, HD__PALE = 0xE4E4E4, HD__WHITE = 0xFFFFFF };
 struct hd_picture {
     double width, height;
     hd__text svg;
-    void *locale;    /* the user's, while the picture is drawn in the C locale */
+    void *locale;    /* the thread's locale before the picture, which is drawn in the C locale */
     char unused[32]; /* hd_free overwrites the first 64 bytes, but not `freed` */
     uint32_t freed;  /* HD__PICTURE_FREED after hd_picture_free, until the memory is used again */
 };
@@ -51,7 +53,7 @@ struct hd_picture {
 
 /* ---------------------------------------------------------------- drawing (svg.c) */
 
-/* A white picture. The thread is in the C locale until hd__viz_picture_ready. */
+/* Makes a white picture, and sets the thread's locale to C until hd__viz_picture_ready. */
 hd_picture *hd__viz_picture_new(double width, double height);
 void hd__viz_draw_rect(hd_picture *p, double x, double y, double w, double h, hd__viz_rgb color);
 /* hd__viz_draw_line begins a line, hd__viz_draw_to adds a point to it, and hd__viz_draw_end ends
@@ -61,10 +63,11 @@ void hd__viz_draw_to(hd_picture *p, double x, double y);
 void hd__viz_draw_end(hd_picture *p);
 void hd__viz_draw_segment(hd_picture *p, double x0, double y0, double x1, double y1, double width,
                           double dash, hd__viz_rgb color);
-/* An unfilled rectangle, in HD__INK. */
+/* Draws the outline of a rectangle in HD__INK. */
 void hd__viz_draw_frame(hd_picture *p, double x, double y, double w, double h);
-/* A text (NULL: none) in HD__INK. (x, y) is the "start", "middle" or "end" of its baseline, which
- * may run upwards. A text wider than `width` is cut and ends in an ellipsis. */
+/* Draws a text (NULL: none) in HD__INK. anchor says which point of the baseline is at (x, y): its
+ * "start", "middle" or "end". The baseline may run upwards. A text wider than `width` is cut and
+ * ends in an ellipsis. */
 void hd__viz_draw_text(hd_picture *p, double x, double y, double size, const char *anchor,
                        bool upwards, double width, const char *text);
 /* Ends the picture and returns it. If memory ran out during drawing, frees it and returns NULL. */
@@ -77,19 +80,20 @@ enum { HD__MAX_TICKS = 24, HD__TICK_TEXT = 64 };
 typedef struct hd__viz_axis {
     bool log;
     bool whole;               /* its ticks are whole numbers */
-    double lo, hi;            /* the values at the ends; of a log axis their log10 */
-    int n;                    /* ticks */
+    double lo, hi;            /* the values at the ends; if log, their log10 */
+    int n;                    /* the number of ticks */
     double at[HD__MAX_TICKS]; /* each tick's place: 0 at lo, 1 at hi */
     char label[HD__MAX_TICKS][HD__TICK_TEXT];
 } hd__viz_axis;
 
-/* True if an axis can show v. */
+/* True if an axis can show v: |v| is at most 1e300, and v is above 0 if log is true. */
 bool hd__viz_axis_takes(bool log, double v);
-/* An axis from lo to hi, extended at both ends by `pad` of its length; if lo > hi, from 0 to 1. */
+/* Returns an axis from lo to hi, extended at both ends by pad times its length. If lo > hi, the
+ * axis is from 0 to 1. */
 hd__viz_axis hd__viz_axis_of(bool log, double lo, double hi, double pad);
 /* Chooses at most max ticks (or 2 if max is less), at round values. */
 void hd__viz_axis_ticks(hd__viz_axis *a, int max);
-/* The place of value v: 0 at lo, 1 at hi. */
+/* Returns the place of value v on the axis: 0 at lo, 1 at hi. */
 double hd__viz_axis_at(const hd__viz_axis *a, double v);
 
 #endif

@@ -1,13 +1,12 @@
 /* backward.c - the engine: walks the graph from the outputs to the leaves and sums gradients.
  *
- * Nodes wait in a heap, the youngest on top. A node is younger than its inputs, so when it comes
- * out of the heap, all gradients for its outputs have arrived. The leaves' gradients are collected
- * until the whole walk has succeeded, and then added to every .grad. After a failure no .grad
- * changes.
+ * Nodes wait in a heap, the youngest on top. A node is younger than its inputs. So when it comes
+ * out of the heap, all gradients for its outputs have arrived. The leaves' gradients are collected,
+ * and added to .grad after the whole walk has succeeded. If it fails, no .grad changes.
  *
- * The file follows a gradient: first it arrives at a node, then the node's backward runs; the run
- * around all nodes comes last. run.c has the heap and the other data of a run, output.c the steps
- * when a node's gradient is complete, and commit.c the writing of .grad. */
+ * The file follows a gradient: it arrives at a node, then the node's backward runs; the run over
+ * all nodes comes last. run.c has the heap and the other data of a run, output.c the steps that
+ * follow when a gradient is complete, and commit.c the writing of .grad. */
 #include <inttypes.h>
 
 #include "autograd/backward.h"
@@ -25,7 +24,7 @@
 
 typedef hd__run run;
 
-enum { DEPTH_MOST = 200 };
+enum { DEPTH_MOST = 200 }; /* the largest number of runs that may be nested */
 
 /* ---------------------------------------------------------------- a gradient arrives */
 
@@ -37,9 +36,9 @@ static void drop_pending(hd__node *n)
     }
 }
 
-/* Returns g in the shape and dtype of output `out`: sums over the dims that broadcasting added or
- * expanded. Node `from` computed g for its input number `input`. If `from` is NULL, the caller
- * passed g, and its shape is right. */
+/* Returns g in the shape and dtype of output `out`: sums g over the dims that broadcasting added or
+ * expanded. Node `from` computed g for its input number `input`; it is NULL if the caller of
+ * backward passed g, whose shape is then right. */
 static hd_tensor *fit_output(hd_tensor *g, const hd__node_out_meta *out, const hd__node *from,
                              int input)
 {
@@ -48,9 +47,9 @@ static hd_tensor *fit_output(hd_tensor *g, const hd__node_out_meta *out, const h
         uint64_t failures = hd_error_count();
         hd_tensor *sum = hd__reduce_sum_to(g, out->ndim, out->sizes);
         if (!sum && hd_error_count() == failures) {
-            hd_fail(HD_SHAPE, "%s gave a gradient of %s for input %d of %s",
-                    hd__node_name(from, name), HD__SHAPE(g), input,
-                    HD__SIZES(out->ndim, out->sizes));
+            hd_fail(
+                HD_SHAPE, "%s gave a gradient of %s for input %d of %s: expected the input's shape",
+                hd__node_name(from, name), HD__SHAPE(g), input, HD__SIZES(out->ndim, out->sizes));
         }
         g = sum;
     }
@@ -59,7 +58,7 @@ static hd_tensor *fit_output(hd_tensor *g, const hd__node_out_meta *out, const h
 }
 
 /* Called when an outer run waits at n or runs it. Both runs may share a leaf; for any other node,
- * sets an error. */
+ * fails with HD_STATE. */
 HD__RARE static bool make_way(run *r, hd__node *n)
 {
     char name[64];
@@ -68,8 +67,8 @@ HD__RARE static bool make_way(run *r, hd__node *n)
     }
     return hd_fail(
         HD_STATE,
-        "a hook or a user's op called it inside another backward, and both backwards reach %s, "
-        "where the outer one has gradients waiting. Give the inner backward a graph of its own",
+        "a hook or a user's op started this backward inside another one, and both reach %s, where "
+        "gradients of the outer one are waiting. Give the inner one a graph of its own",
         hd__node_name(n, name));
 }
 
@@ -83,8 +82,8 @@ static bool queue(run *r, hd__node *n)
     return true;
 }
 
-/* Adds g to the sum at the end of edge e, and queues the node there. Adds in place only if nobody
- * but the engine holds the sum. */
+/* Adds g to the sum at the end of edge e, and puts the node there on the heap. Adds in place only
+ * if nobody but the engine holds the sum. Ignores g if hd_grad_of needs no gradient there. */
 static bool arrive(run *r, hd__edge e, hd_tensor *g, const hd__node *from, int input)
 {
     hd__node_out_meta *out = &e.node->outs[e.output];
@@ -117,8 +116,8 @@ static void *graph_freed(const hd__node *n)
 {
     char name[64];
     return hd_fail(HD_GRAD,
-                   "%s: its graph was freed by an earlier backward. hd_backward_with(y, HD_NONE, "
-                   "true) keeps a graph; hd_detach gives a tensor without one",
+                   "%s: its graph was freed by an earlier backward. Call hd_backward_with(y, "
+                   "HD_NONE, true) to keep a graph, or hd_detach to get a tensor without one",
                    hd__node_name(n, name));
 }
 
@@ -145,7 +144,8 @@ bool hd__run_saved_ok(const hd__node *n, int i)
            saved_changed(n, i);
 }
 
-/* A user's op is not checked here: its backward calls hd_saved, which checks. */
+/* Checks that no saved tensor of n was changed. Those of a user's op are checked by hd_saved, which
+ * its backward calls. */
 static bool all_saved_ok(const hd__node *n)
 {
     int left = n->saved_apart ? 0 : n->n_saved;
@@ -157,9 +157,8 @@ static bool all_saved_ok(const hd__node *n)
 
 static bool run_node(run *r, hd__node *n);
 
-/* Runs n. A commit is a gradient that is written to .grad when the run ends. If running n adds
- * commits, the first of them holds a reference to n until then. A leaf that runs inside this call
- * is held by its own commit. */
+/* Runs n. If that adds commits, which are gradients to write to .grad when the run ends, the first
+ * of them retains n until then. A leaf that runs inside this call is retained by its own commit. */
 static bool run_held(run *r, hd__node *n)
 {
     int64_t before = r->n_commits;
@@ -178,9 +177,9 @@ HD__RARE static bool run_told(run *r, hd__node *n)
     return ok;
 }
 
-/* Called after a node has handled its edge to `leaf`, which may be NULL or no leaf. A leaf whose
- * edges are counted runs right after its last edge; when it comes out of the heap later, it has
- * nothing left to do. */
+/* Called after a node has handled its edge to `leaf`, which may be NULL or no leaf. Runs a leaf
+ * after the last of its counted edges; when it comes out of the heap later, it has nothing to
+ * do. */
 HD__RARE static bool edge_passed(run *r, hd__node *leaf)
 {
     bool counts = leaf && leaf->op == &hd__graph_leaf_op && leaf->mark == r->counted;
@@ -194,8 +193,7 @@ static bool pass_on(run *r, hd__node *n, hd_tensor *const *dx)
     for (int i = 0; i < n->n_in; i++) {
         hd__assert(!hd__node_needs(n, i) || n->edges[i].node->seq < n->seq);
         if (!dx[i]) {
-            return hd_fail(HD_USER,
-                           "%s gave NULL for input %d: expected a gradient, or HD_NONE for none",
+            return hd_fail(HD_USER, "%s gave NULL for input %d: expected a gradient or HD_NONE",
                            hd__node_name(n, name), i);
         }
         if (n->edges[i].node && !hd__tensor_is_none(dx[i]) &&
@@ -269,8 +267,8 @@ static inline bool scoped_backward(run *r, hd__node *n)
     return ok;
 }
 
-/* True if n's backward contributes to a requested gradient. The backward of a captured node may
- * contribute to none. */
+/* True if n has a backward and the run needs it. hd_grad_of may need only the gradient of n's own
+ * output, and none that depends on n's inputs. */
 static bool leads_on(const run *r, const hd__node *n)
 {
     bool any = r->mark == 0 && n->op != &hd__graph_leaf_op;
@@ -280,7 +278,7 @@ static bool leads_on(const run *r, const hd__node *n)
     return any;
 }
 
-/* Resets n after it has run, or after a failure. */
+/* Drops n's sums after it has run, or after a failure. */
 static void leave_node(const run *r, hd__node *n)
 {
     if (!hd__run_left_alone(r, n)) {
@@ -329,8 +327,7 @@ static void *needs_no_grad(const hd__run *r, const hd_tensor *y)
     }
     return hd_fail(HD_GRAD,
                    "%s %s does not require grad: no tensor that it was computed from requires "
-                   "grad, or grad mode was off then (HD_NO_GRAD), or it is from "
-                   "hd_detach",
+                   "grad, or grad mode was off then (HD_NO_GRAD), or hd_detach made it",
                    r->seed, HD__SHAPE(y));
 }
 
@@ -375,10 +372,10 @@ bool hd__run_walk(hd__run *r)
 bool hd__run_end(hd__run *r, bool ok)
 {
     ok = hd__run_end_commits(r, ok);
-    while (r->len) { /* after a failure */
+    while (r->len) { /* only after a failure do nodes still wait */
         hd__node *n = hd__run_pop(r);
-        if (hd__run_left_alone(r, n) ||
-            n->queued == r->depth) { /* others were only marked by hd_grad_of */
+        /* others were put on the heap by hd__run_reach, and have no sums of this run */
+        if (hd__run_left_alone(r, n) || n->queued == r->depth) {
             leave_node(r, n);
         }
         hd__node_release(n);
@@ -401,14 +398,14 @@ static bool backward(const char *seed, hd_tensor *y, hd_tensor *grad, bool retai
     if (!hd__tensor_arg(seed, y) || !hd__tensor_arg_or_none("grad", grad) || !hd__run_begin(&r)) {
         return hd__run_innermost ? false : hd__run_call_end(NULL, false);
     }
-    /* Retained for warnings, because a hook may free y. */
+    /* Warnings need these afterwards, and a hook may free y. */
     hd__node *loss = hd__event_advised() ? hd__node_retain(y->attachment) : NULL;
     const char *made_by = y->made_by;
     const double value = loss && y->numel == 1 ? hd__tensor_float_at(y, y->offset) : 0;
     HD__DRAWS_BEGIN(draws); /* hooks and users' ops may draw */
     hd_scope *scope = hd_scope_open();
     bool ok = scope && hd__run_count(&r, y) && hd__run_seed(&r, y, grad);
-    hd_scope_close(scope); /* now only the engine holds the seed's tensors */
+    hd_scope_close(scope); /* now only the engine holds the first gradient */
     ok = hd__run_end(&r, ok && hd__run_walk(&r));
     hd__draws_end(&draws, ok);
     if (HD__UNLIKELY(loss) && ok) {

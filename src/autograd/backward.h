@@ -1,8 +1,8 @@
 /* backward.h - the engine, which computes gradients from the outputs back to the leaves
- * (backward.c). hd_backward and hd_grad_of each make one run:
+ * (backward.c). Each call of hd_backward or hd_grad_of makes one run:
  *   ok = hd__run_begin(&r);
  *   ok = ok && hd__run_seed(&r, y, grad);             for each y, in one scope
- *   ok = hd__run_end(&r, ok && hd__run_walk(&r));     if it began */
+ *   ok = hd__run_end(&r, ok && hd__run_walk(&r));     only if hd__run_begin returned true */
 #ifndef HEED_AUTOGRAD_BACKWARD_H
 #define HEED_AUTOGRAD_BACKWARD_H
 
@@ -10,17 +10,17 @@
 
 /* Makes r this thread's innermost run, and turns grad mode off until hd__run_end. */
 bool hd__run_begin(hd__run *r);
-/* Starts the run at y with the gradient `grad`, or with 1 if grad is HD_NONE. Allocates in the
- * current scope. */
+/* Starts the run at y with the gradient `grad`, or with 1 if grad is HD_NONE. The tensors that it
+ * makes belong to the innermost scope. */
 bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad);
-/* Runs the backward of each waiting node, the youngest first. */
+/* Runs the backward of each waiting node, the youngest first, until none waits. */
 bool hd__run_walk(hd__run *r);
-/* If `ok`, writes the gradients into the leaves' .grad: all of them or, if something fails now,
- * none. Frees everything that the run holds. */
+/* If `ok`, writes all gradients to .grad, or none if something fails now. Frees everything that the
+ * run holds. Returns false if ok is false or something has failed. */
 bool hd__run_end(hd__run *r, bool ok);
 
-/* True if n's saved tensor i still has the values that it had when it was saved; otherwise fails
- * with HD_GRAD: it was changed in place, or an earlier backward has freed it. */
+/* True if n's saved tensor i still has the values that it had when it was saved. Fails with HD_GRAD
+ * if it was changed in place, or if an earlier backward has freed it. */
 bool hd__run_saved_ok(const hd__node *n, int i);
 
 #endif

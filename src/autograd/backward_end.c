@@ -1,11 +1,14 @@
 /* backward_end.c - hd_on_backward_end: registers a function that is called at the end of each
  * backward. If one is registered, a leaf's hooks run as soon as its gradient is complete.
  *
- * Training on several machines (heed-mpi) sends each leaf's gradient while backward still runs,
- * from a hook, and waits for the last one at the end, before any .grad is written. A leaf's
- * gradient is complete when its last edge has passed. The heap does not show this moment: a leaf is
- * older than all other nodes and leaves the heap last. So the edges to each leaf are counted before
- * the walk. The order of the sums does not change, and neither do their bits. */
+ * Training on several machines (heed-mpi) needs both. A hook sends each leaf's gradient while
+ * backward still runs, and the registered function waits for the last of them, before any .grad is
+ * written.
+ *
+ * A leaf's gradient is complete when the run has handled the last edge that leads to it. The heap
+ * does not show this moment: a leaf leaves it only after all younger nodes, even those that do not
+ * lead to the leaf. So the edges to each leaf are counted before the walk. The gradients are added
+ * in the same order as without the counting, so no bit of the sums changes. */
 #include "autograd/backward_end.h"
 #include "autograd/grad.h"
 #include "autograd/node.h"
@@ -16,15 +19,16 @@ typedef hd__run run;
 static HD__TLS struct {
     hd_backward_end f; /* NULL if none is registered */
     void *user;
-    run *at; /* while f is called: the run that ends; else NULL */
+    run *at; /* the run that ends, while f is called for it; else NULL */
 } end;
 
 bool hd_on_backward_end(hd_backward_end f, void *user)
 {
     HD__CALL("hd_on_backward_end");
     if (f && end.f) {
-        return hd_fail(HD_STATE, "this thread has a function already: "
-                                 "expected hd_on_backward_end(NULL, NULL) first");
+        return hd_fail(
+            HD_STATE,
+            "this thread has a function already. Call hd_on_backward_end(NULL, NULL) first");
     }
     end.f = f;
     end.user = user;
@@ -51,14 +55,15 @@ bool hd__run_call_end(run *r, bool ok)
     hd_scope_close(scope);
     end.at = NULL;
     if (ok && scope && !well && hd_error_count() == failures) {
-        hd_fail(HD_STATE, "the function of hd_on_backward_end returned false, and set no error");
+        hd_fail(HD_STATE,
+                "the function passed to hd_on_backward_end returned false without an error");
     }
     return ok && scope && well;
 }
 
 /* ---------------------------------------------------------------- replacing a gradient */
 
-/* The commit that will write x's .grad, or NULL. */
+/* Returns r's commit that will write the .grad of leaf node x, or NULL if there is none. */
 static hd__run_commit *commit_to(run *r, const hd__node *x)
 {
     hd__run_commit *c = r->commits, *past = c + r->n_commits;
@@ -76,8 +81,9 @@ bool hd_set_backward_grad(hd_tensor *x, hd_tensor *g)
         return false;
     }
     if (!end.at) {
-        return hd_fail(HD_STATE,
-                       "no backward is ending. Call it from the function of hd_on_backward_end");
+        return hd_fail(
+            HD_STATE,
+            "no backward is ending. Call it in the function passed to hd_on_backward_end");
     }
     hd__node *n = hd__graph_leaf_node(x);
     if (!n || !n->requires_grad) {

@@ -1,6 +1,6 @@
-/* commit.c - writes a run's gradients into .grad. They are collected as commits until the whole
- * walk has succeeded. Then first everything that may fail is prepared for all commits, and after
- * that every .grad is written. */
+/* commit.c - writes a run's gradients to .grad. They are collected as commits until the whole walk
+ * has succeeded. Then everything that may fail is done for all commits, and only after that is any
+ * .grad written. So a failure leaves every .grad as it was. */
 #include "autograd/backward_end.h"
 #include "autograd/commit.h"
 #include "autograd/grad.h"
@@ -30,7 +30,7 @@ bool hd__run_commit_output(hd__run *r, hd__node *n, int k, bool leaf)
 /* ---------------------------------------------------------------- the end of a run */
 
 /* True if `value` keeps its elements while the commits are applied one by one: it shares no memory
- * with a .grad that is written, except element by element with its own, `grad`. */
+ * with a .grad that is written, except element by element with `grad`, its own. */
 static bool stays_the_same(const hd__run *r, const hd_tensor *value, const hd_tensor *grad)
 {
     bool stays = true;
@@ -44,9 +44,9 @@ static bool stays_the_same(const hd__run *r, const hd_tensor *value, const hd_te
     return stays;
 }
 
-/* Does the part of a commit that may fail. Decides whether the value is added to the .grad in
- * place, or whether their sum replaces the .grad: a tensor that the user passed to hd_set_grad must
- * not change, and an expanded one cannot be added to. */
+/* Does the part of a commit that may fail. If the .grad cannot be added to in place, computes the
+ * sum that will replace it: a tensor that the user passed to hd_set_grad must not change, and an
+ * expanded one cannot be added to. */
 static bool prepare_commit(hd__run *r, hd__run_commit *c)
 {
     const hd_tensor *grad = *c->slot;
@@ -75,7 +75,8 @@ static void apply_commit(hd__run_commit *c)
     }
 }
 
-/* True if g is all 0: the program has zeroed it, perhaps through a pointer that it kept. */
+/* True if g is contiguous and all its elements are 0. The program has then zeroed the gradient,
+ * perhaps by an alias that it kept. */
 static bool all_zero(const hd_tensor *g)
 {
     int64_t i = 0;
@@ -85,7 +86,8 @@ static bool all_zero(const hd_tensor *g)
     return i == g->numel;
 }
 
-/* Applies a commit to a leaf's .grad, and records for warnings how backward changed it. */
+/* Applies a commit to a leaf's .grad. Updates the leaf's hd__tensor_grad_use, by which src/diagnose
+ * decides whether to warn of a gradient that is used twice. */
 HD__RARE static void apply_and_note(hd__run_commit *c)
 {
     hd__tensor_grad_use *use = hd__graph_leaf_use(c->n);

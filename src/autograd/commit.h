@@ -1,4 +1,4 @@
-/* commit.h - collects the gradients that a run will write into .grad, and writes all of them at its
+/* commit.h - collects the gradients that a run will write to .grad, and writes all of them at its
  * end, or none (commit.c). */
 #ifndef HEED_AUTOGRAD_COMMIT_H
 #define HEED_AUTOGRAD_COMMIT_H
@@ -8,7 +8,8 @@
 /* Collects the gradient of output k of n. If `leaf`, the run will write it to n's own .grad;
  * otherwise to the .grad that hd_retain_grad asked for. */
 bool hd__run_commit_output(hd__run *r, hd__node *n, int k, bool leaf);
-/* Writes all collected gradients if `ok`, and drops them otherwise. */
+/* If `ok`, writes all collected gradients, or none if something fails now. Returns false if ok is
+ * false or something has failed. */
 bool hd__run_end_commits(hd__run *r, bool ok);
 
 #endif

@@ -23,7 +23,7 @@ bool hd_set_grad_mode(bool on)
 
 /* ---------------------------------------------------------------- leaves */
 
-/* A leaf has no inputs, so it needs no backward. */
+/* A leaf has no inputs, so its op has no backward. */
 const hd__op hd__graph_leaf_op = HD__OP("AccumulateGrad", NULL);
 
 static bool make_leaf(hd_tensor *x)
@@ -38,11 +38,13 @@ static bool make_leaf(hd_tensor *x)
     return n;
 }
 
-/* hd_is_leaf without its error for a view that can no longer be used. */
+/* True if x is a leaf. Unlike hd_is_leaf, never fails. If x is a view that can no longer be used,
+ * its old node decides. */
 static bool leaf_now(const hd_tensor *x)
 {
     bool lost = x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW);
-    bool part = hd__graph_stale_in_graph(x) && !lost; /* its next use gives it an AsStrided node */
+    /* such a view is not a leaf: its next use gives it an AsStrided node */
+    bool part = hd__graph_stale_in_graph(x) && !lost;
     return !part && (!hd__graph_attached_grad(x) || hd__graph_leaf_node(x));
 }
 
@@ -55,8 +57,8 @@ hd_tensor *hd_requires_grad_(hd_tensor *x, bool on)
     if (!leaf_now(x)) {
         return on ? x
                   : hd_fail(HD_GRAD,
-                            "%s with grad_fn=<%s>: only a leaf can stop "
-                            "requiring grad; hd_detach gives one",
+                            "%s with grad_fn=<%s> is not a leaf, and only a leaf can stop "
+                            "requiring grad. Use hd_detach",
                             HD__SHAPE(x), hd_grad_fn(x));
     }
     if (on && !x->attachment && !make_leaf(x)) {
@@ -101,8 +103,7 @@ bool hd_is_parameter(const hd_tensor *x)
 
 /* ---------------------------------------------------------------- .grad */
 
-/* The hooks and retained gradient of x's output; makes them first if there are none. NULL on
- * error. */
+/* Returns hd__graph_extra_of(x). Makes it first if there is none. */
 static hd__node_out_extra *extra_of(hd_tensor *x)
 {
     if (!hd__graph_refresh_view(x) || (!x->attachment && !make_leaf(x))) {
@@ -116,8 +117,8 @@ static hd__node_out_extra *extra_of(hd_tensor *x)
     return *extra;
 }
 
-/* The .grad of x, which is no leaf; makes its place first if there is none. NULL if memory runs
- * out, and then x is unchanged. */
+/* Returns the struct with the .grad of x, which is not a leaf. Makes it first if there is none. If
+ * that fails, x is unchanged. */
 static hd__node_own_grad *own_grad_of(hd_tensor *x)
 {
     bool has = hd__graph_own_grad_in(x);
@@ -134,8 +135,8 @@ static hd__node_own_grad *own_grad_of(hd_tensor *x)
     return extra->own;
 }
 
-/* Returns the address of x's .grad, and sets *given to the address of its flag grad_given. NULL if
- * x has no place for a .grad yet. */
+/* Returns the address at which x's .grad is stored, and sets *given to the address of the flag
+ * grad_given beside it. Returns NULL if x has no place for a .grad yet. */
 static hd_tensor **grad_slot(const hd_tensor *x, bool **given)
 {
     hd__node *leaf = hd__graph_leaf_node(x);
@@ -146,7 +147,8 @@ static hd_tensor **grad_slot(const hd_tensor *x, bool **given)
     return leaf ? &leaf->grad : own ? &own->grad : NULL;
 }
 
-/* True if backward writes no .grad for x: x is no leaf, and hd_retain_grad was not called. */
+/* True if backward writes no .grad for x, because x is not a leaf and hd_retain_grad was not
+ * called. */
 static bool keeps_none(const hd_tensor *x)
 {
     const hd__node_own_grad *own = hd__graph_own_grad_in(x);
@@ -162,7 +164,7 @@ hd_tensor *hd_grad(const hd_tensor *x)
     bool *given;
     hd_tensor **slot = grad_slot(x, &given);
     if ((!slot || !*slot) && hd__error_warns() && keeps_none(x)) {
-        hd_warn("%s with grad_fn=<%s> is not a leaf, and its gradient is not kept: call "
+        hd_warn("%s with grad_fn=<%s> is not a leaf, and its gradient is not kept. Call "
                 "hd_retain_grad for it before hd_backward",
                 HD__SHAPE(x), hd_grad_fn(x));
     }
@@ -182,8 +184,9 @@ bool hd__graph_hold_grad(hd_tensor *x, hd_tensor *g, hd_tensor **held)
                        HD__SHAPE(x));
     }
     if (!hd__tensor_same_shape(x, g) || x->dtype != g->dtype) {
-        return hd_fail(HD_SHAPE, "%s of %s for %s of %s: expected the same", HD__SHAPE(g),
-                       hd_dtype_name(g->dtype), HD__SHAPE(x), hd_dtype_name(x->dtype));
+        return hd_fail(HD_SHAPE, "g %s of %s for x %s of %s: expected the same shape and dtype",
+                       HD__SHAPE(g), hd_dtype_name(g->dtype), HD__SHAPE(x),
+                       hd_dtype_name(x->dtype));
     }
     if (leaf_now(x) ? !x->attachment && (!hd__tensor_float_arg(x) || !make_leaf(x))
                     : !own_grad_of(x)) {
@@ -248,7 +251,8 @@ bool hd_set_grads(const hd_list *xs, const hd_list *gs)
 
 bool hd__graph_grad_required(const hd_tensor *x)
 {
-    return hd__graph_requires_grad(x) || hd_fail(HD_GRAD, "%s does not require grad", HD__SHAPE(x));
+    return hd__graph_requires_grad(x) ||
+           hd_fail(HD_GRAD, "x of %s does not require grad", HD__SHAPE(x));
 }
 
 hd_tensor *hd_retain_grad(hd_tensor *x)
@@ -307,5 +311,5 @@ bool hd_remove_hook(hd_tensor *x, int64_t id)
             return true;
         }
     }
-    return hd_fail(HD_VALUE, "%" PRId64 " is no hook of %s", id, HD__SHAPE(x));
+    return hd_fail(HD_VALUE, "%" PRId64 " is not the id of a hook of x %s", id, HD__SHAPE(x));
 }

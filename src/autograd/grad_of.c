@@ -1,5 +1,5 @@
-/* grad_of.c - hd_grad_of (torch.autograd.grad): returns gradients with respect to given inputs, and
- * writes no .grad.
+/* grad_of.c - hd_grad_of (torch.autograd.grad): returns the gradients of outputs with respect to
+ * given inputs, and writes no .grad.
  *
  * The run captures the gradients that arrive at the inputs. Only nodes on a path from an output to
  * an input run; a first pass marks them. Nothing is written to leaves, not even a mark, because
@@ -22,7 +22,7 @@ hd_grad_options hd_grad_defaults(void)
 
 /* ---------------------------------------------------------------- the nodes on a path */
 
-/* True if the caller requested the gradient of one of n's outputs. */
+/* True if n is captured: the caller has requested the gradient of one of its outputs. */
 static bool is_captured(const run *r, const hd__node *n)
 {
     bool is = false;
@@ -32,8 +32,8 @@ static bool is_captured(const run *r, const hd__node *n)
     return is;
 }
 
-/* True if n is captured or has an input on a path. Leaves have no marks: the captures are
- * searched. */
+/* True if n is captured or has an input on a path. Leaves are not marked, so a leaf counts if it is
+ * captured. */
 static bool on_path(const run *r, const hd__node *n)
 {
     bool on = is_captured(r, n);
@@ -45,7 +45,8 @@ static bool on_path(const run *r, const hd__node *n)
     return on;
 }
 
-/* Marks all nodes from which a captured output can be reached. Only these will run. */
+/* Sets r->mark, and marks all nodes from which a captured output can be reached. Only these will
+ * run. */
 static bool mark_paths(run *r, const hd_list *outputs)
 {
     hd__node **order = NULL;
@@ -53,7 +54,8 @@ static bool mark_paths(run *r, const hd_list *outputs)
     uint64_t seen = hd__run_marks();
     bool ok = hd__run_reach(r, outputs->len, outputs->items, seen, &order, &n);
     r->mark = seen + 1;
-    for (int64_t i = n - 1; ok && i >= 0; i--) { /* the oldest first: inputs before their users */
+    /* the oldest first, so that a node's inputs are marked before it */
+    for (int64_t i = n - 1; ok && i >= 0; i--) {
         order[i]->mark = on_path(r, order[i]) ? r->mark : seen;
     }
     hd_free(order);
@@ -107,10 +109,11 @@ static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor *
     for (int64_t i = 0; i < inputs->len; i++) {
         const hd_tensor *v = values[i];
         if (!v && !allow_unused) {
-            return hd_fail(HD_GRAD,
-                           "input %" PRId64 " of %s: the outputs do not depend on it; "
-                           "allow_unused gives HD_NONE there",
-                           i, HD__SHAPE(inputs->items[i]));
+            return hd_fail(
+                HD_GRAD,
+                "input %" PRId64
+                " of %s: the outputs do not depend on it. Set allow_unused to get HD_NONE for it",
+                i, HD__SHAPE(inputs->items[i]));
         }
         values[i] = v ? hd__tensor_alias_of(v) : HD_NONE;
         if (!values[i]) {
@@ -120,7 +123,7 @@ static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor *
     return true;
 }
 
-/* The captured gradients as a list in the caller's scope. */
+/* Returns the captured gradients as a list in the innermost scope, one for each input. */
 static hd_list *captured(run *r, const hd_list *inputs, bool allow_unused)
 {
     hd_tensor **values = hd__mem_alloc_zeroed((size_t)inputs->len * sizeof *values);
@@ -140,7 +143,7 @@ hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list
         !hd__tensor_args("outputs", outputs->len, outputs->items, false)) {
         return NULL;
     }
-    run r = {.seed = "y", .retain_graph = o && o->retain_graph};
+    run r = {.seed = "output", .retain_graph = o && o->retain_graph};
     r.captures = hd__mem_alloc_zeroed((size_t)inputs->len * sizeof *r.captures);
     if (!r.captures || !hd__run_begin(&r)) {
         hd_free(r.captures);

@@ -1,8 +1,9 @@
-/* graph.c - lets users read the graph: grad_fn in a printed tensor, and hd_grad_node and
- * hd_node_..., which walk from node to node.
+/* graph.c - lets users read the graph: grad_fn in a printed tensor, and the functions hd_grad_node
+ * and hd_node_..., which walk from node to node.
  *
- * A public hd_node is the engine's own node; nothing here changes it. The functions that take a
- * tensor first refresh a stale view (hd__graph_refresh_view in history.c), as every use does. */
+ * A public hd_node is the engine's own node; no function here changes it. hd_grad_fn and
+ * hd_grad_node first give x a new node if it is a view whose base was changed in place
+ * (hd__graph_refresh_view in history.c). */
 #include "autograd/history.h"
 #include "autograd/run.h"
 #include "tensor/scope.h"
@@ -10,8 +11,8 @@
 
 /* ---------------------------------------------------------------- a tensor's node */
 
-/* Writes the end of a tensor's repr. PyTorch prints Invalid for a view that can no longer be
- * used. */
+/* Writes the part of x's repr that is about autograd into text: grad_fn, requires_grad=True or
+ * nothing. As in PyTorch, grad_fn is Invalid for a view that can no longer be used. */
 static void describe_node(const hd_tensor *x, char *text, size_t size)
 {
     char name[64];
@@ -59,7 +60,8 @@ static void leaf_taken_over(hd_tensor *x, hd_tensor *grad)
 const hd__tensor_attachment_ops hd__graph_attachment = {release_attachment, describe_node,
                                                         grad_use_in, in_run, leaf_taken_over};
 
-/* n's name. The composed name of a user's op lives in the innermost scope. */
+/* Returns n's name. The text of a user's op lives in the innermost scope; NULL if memory for it
+ * runs out. */
 static const char *name_of(const hd__node *n)
 {
     if (n->op != &hd__graph_user_op) {
@@ -87,7 +89,7 @@ const hd_node *hd_grad_node(hd_tensor *x)
     return hd__graph_attached_grad(x)
                ? x->attachment
                : hd_fail(HD_GRAD,
-                         "%s has no node: it is a view taken while grad mode was "
+                         "x of %s has no node: it is a view taken while grad mode was "
                          "off, or before its base required grad",
                          HD__SHAPE(x));
 }
@@ -125,7 +127,9 @@ const hd_node *hd_node_input(const hd_node *n, int i, int *output)
         return NULL;
     }
     if (!hd__node_needs(n, i)) {
-        return hd_fail(HD_GRAD, "input %d needs no gradient", i);
+        return hd_fail(
+            HD_GRAD,
+            "input %d needs no gradient, so it has no node. Check hd_needs_grad(n, i) first", i);
     }
     if (output) {
         *output = (int)n->edges[i].output;

@@ -1,45 +1,45 @@
 /* history.c - how views and changes in place rewrite the graph. docs/architecture.md, "Views and
  * in-place changes", has a picture of it.
  *
- * Base and view. A view is a tensor over the memory of another one: a slice, a transpose, an
+ * Base and view. A view is a tensor in the memory of another one: a slice, a transposed or an
  * expanded tensor. Its `base` is the tensor that it was taken from or, if that is a view itself,
- * that view's base. So a base never has a base. A view holds its base; a base does not know its
+ * that view's base. So a base is never a view. A view holds its base; a base does not know its
  * views.
  *
  * Versions. Each storage counts the changes in place of its elements (hd__tensor_bump). A saved
  * tensor remembers the version at which it was saved, and backward refuses it at any other version.
- * A view's view_version is the version that its node describes. If the storage has a newer version,
- * the view is stale: its node describes how its old value was made.
+ * A view's view_version is the version that its node describes. If the storage has another version,
+ * the view is stale: its node describes how its old elements were computed.
  *
- * A change of a tensor that is no view, hd_mul_(x, w), is recorded like y = hd_mul(x, w), but x
- * itself becomes the output of the new node, whose edges lead to x's previous node and to w's.
+ * If x is not a view, hd_mul_(x, w) is recorded like y = hd_mul(x, w), but x itself becomes the
+ * output of the new node. The node's edges lead to the old node of x and to that of w.
  *
- * A change through a view, hd_mul_(v, w), changes the base as well. So the base becomes the output
- * of a new node, CopySlices, and v becomes the output of another one, AsStrided, which leads to
- * CopySlices. The node of hd_mul_ itself stays outside the graph, as the `inner` node of
- * CopySlices. CopySlices leads to the base's old node and to w's. Its backward copies the base's
- * gradient, gives the part that lies at v to the inner node, and writes the result over that part.
+ * If v is a view, hd_mul_(v, w) changes the base as well. So the base becomes the output of a new
+ * node, CopySlices, and v that of another one, AsStrided, which leads to CopySlices. The node of
+ * hd_mul_ itself stays outside the graph: CopySlices keeps it as its `inner` node. CopySlices leads
+ * to the base's old node and to that of w. Its backward copies the base's gradient, gives the part
+ * that lies at v to the inner node, and writes the result over that part.
  *
  * Other views of the base do not change now; they become stale. The next use of such a view gives
  * it an AsStrided node of its own, which leads to the base's new node (hd__graph_refresh_view).
  * Several threads may use one stale view at once, so this function takes a lock. It stores the new
- * node before the new view_version, so a thread that finds the view up to date also finds the new
- * node.
+ * node first and the new view_version last. So a thread that finds the view up to date also finds
+ * the new node.
  *
- * retain_grad and .grad belong to the tensor, so they move to its new node. Hooks were registered
- * for the old value, so they stay with the old node.
+ * .grad and the flag of hd_retain_grad belong to the tensor, so they move to its new node. Hooks
+ * were registered for the old elements, so they stay with the old node.
  *
  * hd__graph_inplace_ok refuses these tensors, as PyTorch does:
- * - an expanded tensor, in which several elements share memory: one write would change them all;
- * - a leaf that requires grad, or a view of it, while grad mode is on: the leaf would become a
- *   result, and its .grad would belong to a value that no longer exists. The view is refused even
+ * - an expanded tensor. Several of its elements share memory, so one write would change them all;
+ * - a leaf that requires grad, or a view of it, while grad mode is on. The leaf would become a
+ *   result, and its .grad would belong to elements that no longer exist. A view is refused even
  *   after the leaf stopped requiring grad, because the view's node leads to the leaf;
- * - an output of split, chunk or unbind: it shares its node with the other outputs, so it cannot
- *   get a new one alone. It also cannot be used any more once its base has changed;
- * - a view that was taken while grad mode was off: no node leads from it to its base, so it is
- *   unclear whether the change belongs to the graph. It also cannot be used in the graph any more
- *   once its base has changed;
- * - a view of a parameter that hd_module_to has converted since: the view lies in the parameter's
+ * - an output of split, chunk or unbind. It shares its node with the other outputs, so it alone
+ *   cannot get a new one. For the same reason it can no longer be used after a change of its base;
+ * - a view that was taken while grad mode was off. No node leads from it to its base, so it is
+ *   unclear whether the change belongs to the graph. For the same reason it can no longer be used
+ *   in the graph after a change of its base;
+ * - a view of a parameter that hd_module_to has converted since. The view lies in the parameter's
  *   old memory. */
 
 #include "autograd/history.h"
@@ -70,8 +70,8 @@ static geometry geometry_of(const hd_tensor *x)
     return g;
 }
 
-/* A tensor with g's sizes and strides and undefined values. Its block includes the gaps between g's
- * elements, which a base has if it is a detached slice. */
+/* Returns a new tensor with g's sizes and strides, and undefined elements. It has the same gaps
+ * between elements as g; a base has gaps if it is a detached slice. */
 static hd_tensor *empty_in(const geometry *g, int dtype)
 {
     int64_t reach = 1;
@@ -82,7 +82,7 @@ static hd_tensor *empty_in(const geometry *g, int dtype)
     return block ? hd__tensor_alias(block, g->ndim, g->sizes, g->strides, 0) : NULL;
 }
 
-/* The part of `whole` at view's place. `whole` is laid out as base. */
+/* Returns the part of `whole` at view's place. `whole` is laid out as base. */
 static hd_tensor *part_in(const hd_tensor *whole, const geometry *base, const geometry *view)
 {
     return hd__tensor_alias(whole, view->ndim, view->sizes, view->strides,
@@ -91,7 +91,7 @@ static hd_tensor *part_in(const hd_tensor *whole, const geometry *base, const ge
 
 /* ---------------------------------------------------------------- taking a view */
 
-/* Makes y a view of x, as the first comment describes. */
+/* Makes y a view of x. */
 static void set_base(hd_tensor *y, hd_tensor *x)
 {
     y->base = hd__tensor_hold(x->base ? x->base : x);
@@ -125,7 +125,7 @@ bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd
 
 /* ---------------------------------------------------------------- a new node for a tensor */
 
-/* Allocates the place that replace_node needs for x's .grad, so that replace_node cannot fail. */
+/* Allocates what replace_node needs for the .grad of x, so that replace_node cannot fail. */
 static bool retain_room(const hd_tensor *x, hd__node *to)
 {
     if (!hd__graph_own_grad_in(x)) {
@@ -148,8 +148,8 @@ static void replace_node(hd_tensor *x, hd__node *to)
 
 /* ---------------------------------------------------------------- views of a changed base */
 
-/* y = x at the view's place. dx = dy at the view's place, 0 elsewhere. If an expanded dim repeats
- * an element, its gradients are summed. */
+/* y is x at the view's place:  dx = dy there, and 0 elsewhere. If an expanded dim repeats an
+ * element, its gradients are summed. */
 static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const places *at = hd__node_params(n);
@@ -169,8 +169,8 @@ static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
 
 const hd__op hd__graph_as_strided_op = HD__OP("AsStridedBackward0", as_strided_backward);
 
-/* A node AsStrided for view x, whose base is the given output of node `base`. `base` is NULL if the
- * base is a leaf that no longer requires grad. */
+/* Returns a node AsStrided for view x, whose base is this output of node `base`. `base` is NULL if
+ * x's base is a leaf that no longer requires grad. */
 static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
 {
     const places at = {geometry_of(x->base), geometry_of(x)};
@@ -184,22 +184,21 @@ static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
     return n;
 }
 
-/* For messages: the origin of view x, the reason why x cannot get a new node after its base
- * changed. */
+/* Returns the words, for a message, that say why view x cannot get a new node. */
 static const char *kind_of_view(const hd_tensor *x)
 {
     return x->flags & HD__F_MULTI_VIEW ? "an output of split, chunk or unbind"
                                        : "a view taken while grad mode was off";
 }
 
-/* True if view x still lies in its base's memory; otherwise fails with HD_GRAD. hd_module_to moves
- * parameters to new memory. */
+/* Fails with HD_GRAD unless view x still lies in its base's memory. hd_module_to moves parameters
+ * to new memory. */
 static bool in_base(const hd_tensor *x)
 {
     return x->storage == x->base->storage ||
            hd_fail(HD_GRAD,
-                   "%s is a view of a parameter that hd_module_to has converted since: take it "
-                   "again",
+                   "%s is a view of a parameter that hd_module_to has converted since. Take the "
+                   "view again",
                    HD__SHAPE(x));
 }
 
@@ -210,9 +209,10 @@ bool hd__graph_refresh_view(const hd_tensor *x)
         return true;
     }
     if (x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW)) {
-        return hd_fail(HD_GRAD, "%s is %s whose base was changed in place since: %s", HD__SHAPE(x),
-                       kind_of_view(x),
-                       x->flags & HD__F_MULTI_VIEW ? "clone it before that" : "take it again");
+        return hd_fail(HD_GRAD, "%s is %s, and its base was changed in place since. %s",
+                       HD__SHAPE(x), kind_of_view(x),
+                       x->flags & HD__F_MULTI_VIEW ? "Clone it before that change"
+                                                   : "Take the view again");
     }
     if (!in_base(x)) {
         return false;
@@ -223,14 +223,14 @@ bool hd__graph_refresh_view(const hd_tensor *x)
         return false;
     }
     pthread_mutex_lock(&lock);
-    bool late = !hd__graph_stale(x); /* another thread was faster */
+    bool late = !hd__graph_stale(x); /* another thread has refreshed x since */
     bool ok = late || retain_room(x, n);
     if (ok && !late) {
         old = hd__node_retain(x->attachment);
         replace_node((hd_tensor *)(uintptr_t)x, n);
     }
     pthread_mutex_unlock(&lock);
-    hd__node_release(old); /* outside of the lock: it may free a long chain */
+    hd__node_release(old); /* without the lock: it may free a long chain */
     hd__node_release(n);
     return ok;
 }
@@ -252,17 +252,16 @@ static bool is_view_of_leaf(const hd_tensor *x)
 
 static bool no_grad_leaf(const char *arg, const hd_tensor *x)
 {
-    return (!is_grad_leaf(x) ||
-            hd_fail(HD_GRAD,
-                    "%s of %s is a leaf that requires grad: change it under HD_NO_GRAD, "
-                    "or a clone of it",
-                    arg, HD__SHAPE(x))) &&
+    return (!is_grad_leaf(x) || hd_fail(HD_GRAD,
+                                        "%s of %s is a leaf that requires grad. Change it under "
+                                        "HD_NO_GRAD, or change a clone of it",
+                                        arg, HD__SHAPE(x))) &&
            (!is_view_of_leaf(x) ||
             hd_fail(
                 HD_GRAD,
                 is_grad_leaf(x->base)
-                    ? "%s of %s is a view of a leaf that requires grad: change it under HD_NO_GRAD"
-                    : "%s of %s is a view of a leaf and requires grad: change it under HD_NO_GRAD",
+                    ? "%s of %s is a view of a leaf that requires grad. Change it under HD_NO_GRAD"
+                    : "%s of %s is a view of a leaf and requires grad. Change it under HD_NO_GRAD",
                 arg, HD__SHAPE(x)));
 }
 
@@ -274,24 +273,26 @@ bool hd__graph_inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in)
     hd__tensor_changes(x);
     if (hd__tensor_overlaps_itself(x)) {
         return hd_fail(HD_STATE,
-                       "x of %s is expanded: several elements share memory; clone it first",
+                       "x of %s is expanded: several elements share memory. Clone it first",
                        HD__SHAPE(x));
     }
     if (!hd__record_any_wants_grad(n_in, in)) {
         return true;
     }
-    for (int i = 0; i < n_in; i++) { /* finds inputs that can no longer be used */
+    for (int i = 0; i < n_in; i++) { /* refuses inputs that can no longer be used */
         if (!hd__tensor_is_none(in[i]) && !hd__graph_refresh_view(in[i])) {
             return false;
         }
     }
     if (x->base && x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW)) {
-        return hd_fail(HD_GRAD, "x of %s is %s: clone it first", HD__SHAPE(x), kind_of_view(x));
+        return hd_fail(HD_GRAD, "x of %s is %s, so it must not change in place. Clone it first",
+                       HD__SHAPE(x), kind_of_view(x));
     }
     return no_grad_leaf("x", x) && (!x->base || in_base(x));
 }
 
-/* The check of hd_data_mut, hd_set and hd_copy_from, which belong to the layer below autograd. */
+/* Fails with HD_GRAD unless hd_data_mut, hd_set or hd_copy_from may write to x. These functions
+ * belong to src/tensor, which does not know autograd. */
 static bool write_ok(const char *arg, hd_tensor *x)
 {
     return hd__graph_not_lent(arg, x) && (!hd__record_grad_mode_on || no_grad_leaf(arg, x));
@@ -304,9 +305,8 @@ __attribute__((constructor)) static void install(void)
 
 /* ---------------------------------------------------------------- a change in place */
 
-/* Gradient of CopySlices. dx[0] = dy, in which the view's part is replaced by the gradient from the
- * inner node; dx[1...] are the inner node's other gradients. dx[0] is HD_NONE if the base needs no
- * gradient. */
+/* dx[0] = dy, in which the view's part is replaced by the gradient from the inner node; HD_NONE if
+ * the base needs none. dx[1], dx[2], ... are the inner node's other gradients. */
 static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const places *at = hd__node_params(n);
@@ -321,7 +321,7 @@ static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         return;
     }
     n->inner->op->backward(n->inner, &dpart, dx);
-    if (dx[0] && !hd__tensor_is_none(dx[0])) { /* else it failed, or the base needs no gradient */
+    if (dx[0] && !hd__tensor_is_none(dx[0])) { /* NULL: failed; HD_NONE: the base needs none */
         hd__tensor_copy(part, dx[0]);
         dx[0] = whole;
     }
@@ -329,8 +329,8 @@ static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op slices_op = {.name = "CopySlices", .backward = slices_backward, .once = true};
 
-/* A node CopySlices for the base of view x, around the op's own node `inner`. Turns inner's edge to
- * the view into an edge to the base. */
+/* Returns a node CopySlices for the base of view x, around the op's own node `inner`. Turns inner's
+ * edge to the view into an edge to the base. */
 static hd__node *slices_node(const hd_tensor *x, hd__node *inner)
 {
     const hd_tensor *base = x->base;

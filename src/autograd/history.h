@@ -7,31 +7,32 @@
 #include "autograd/node.h"
 
 /* Makes y, an alias of x from hd__tensor_alias, a view of x, and records it. Every view is made
- * here, even while grad mode is off, so that its base is known. Returns the result of
- * hd__record. */
+ * here, even while grad mode is off, so that its base is known. Returns y, or NULL as hd__record
+ * does. */
 hd_tensor *hd__record_view(const hd__op *op, hd_tensor *y, hd_tensor *x, const void *params,
                            size_t params_size);
-/* Makes each of ys (aliases of x) a view of x, and records them as the outputs of one node (split,
- * unbind). No recorded op can change such a view in place. False on failure. */
+/* Makes the n_out aliases ys[] of x views of x, and records them as the outputs of one node (split,
+ * chunk, unbind). No recorded op can change such a view in place. */
 bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd_tensor *x,
                            const void *params, size_t params_size);
 
-/* An in-place op has four steps: hd__graph_inplace_ok; everything that allocates memory;
- * hd__record_inplace; the change of x's elements, which cannot fail. hd__record_inplace raises x's
- * version and gives new nodes to x and its base, or fails and changes nothing. in[0] must be x. If
- * x is among the saved tensors, it is saved with its new value. */
+/* An in-place op takes four steps: it calls hd__graph_inplace_ok, which checks that x may be
+ * changed; it allocates all memory; it calls hd__record_inplace; it changes x's elements, which
+ * cannot fail. hd__record_inplace raises x's version and gives new nodes to x and its base, or
+ * fails and changes nothing. in[0] must be x. If x is among the saved tensors, backward expects its
+ * new elements. */
 bool hd__graph_inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in);
 hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_args *args);
 
-/* Gives x a new node if it is a stale view in the graph. Fails if memory runs out, and if x can get
- * no node: an output of split, a view taken while grad mode was off, or a view of a parameter that
- * hd_module_to has moved since. */
+/* Gives x a new node if it is a stale view in the graph. Fails with HD_GRAD if x can get no node:
+ * an output of split, chunk or unbind, a view taken while grad mode was off, or a view of a
+ * parameter that hd_module_to has converted since. */
 bool hd__graph_refresh_view(const hd_tensor *x);
 
 extern const hd__op hd__graph_as_strided_op; /* the op of a refreshed view's node */
 
-/* Sets *e to the node output that x's gradient goes to, and retains the node. The node is NULL if x
- * requires no grad. Grad mode does not matter. Fails only if hd__graph_refresh_view does. */
+/* Sets *e to the node and output to which x's gradient goes, and retains the node, which is NULL if
+ * x requires no grad. Grad mode does not matter. Fails only if hd__graph_refresh_view does. */
 static inline bool hd__edge_of(const hd_tensor *x, hd__edge *e)
 {
     *e = (hd__edge){NULL, 0};

@@ -1,7 +1,7 @@
 /* node.c - makes, shares and releases nodes of the graph.
  *
- * A node is one block of memory: the struct, then its edges, saved tensors, outputs and params.
- * When the last reference to a long chain goes, its nodes are freed one by one from a list, without
+ * A node is one block of memory: the struct, then its edges, saved tensors, outputs and params. If
+ * the last reference to a long chain goes, its nodes are freed one by one from a list, without
  * recursion. */
 #include "autograd/history.h"
 #include "autograd/node.h"
@@ -10,7 +10,7 @@
 _Static_assert(sizeof(hd__node) % 16 == 0 && sizeof(hd__edge) == 16 && sizeof(hd__node_saved) == 16,
                "every part of a node's block begins at a multiple of 16 bytes");
 
-static HD__TLS uint64_t last_seq; /* of this thread's nodes */
+static HD__TLS uint64_t last_seq; /* the seq of this thread's last node */
 
 /* ---------------------------------------------------------------- making */
 
@@ -30,8 +30,8 @@ void hd__node_stamp(hd__node *n)
     stamp(n);
 }
 
-/* A node whose parts are all empty, so that it can be released at any time. Sets each field by
- * itself, because clearing the whole block takes longer than the rest of making a node. */
+/* Returns a node whose parts are all empty, so that it can be released at any time. Sets each field
+ * by itself, because clearing the whole block would take longer than all other work for a node. */
 static inline hd__node *empty_node(const hd__op *op, int n_in, int n_saved, int n_out,
                                    size_t params_size)
 {
@@ -141,7 +141,9 @@ const char *hd__node_places(const hd__node *n, const hd__tensor_storage *s, char
                  hd__node_call_text(n->made_by, n->made_in, saved),
                  hd__node_call_text(by, s->changed_in, changed));
     } else if (!hd__event_watching()) {
-        snprintf(text, 500, "; hd_set_debug(true) at the start names both calls");
+        snprintf(
+            text, 500,
+            ". Call hd_set_debug(true) at the start to see the calls that saved and changed it");
     }
     return text;
 }
@@ -149,7 +151,7 @@ const char *hd__node_places(const hd__node *n, const hd__tensor_storage *s, char
 bool hd__node_index_ok(const char *what, int i, int n)
 {
     return (i >= 0 && i < n) ||
-           hd_fail(HD_INDEX, "%s %d of %d: expected 0 to %d", what, i, n, n - 1);
+           hd_fail(HD_INDEX, "%s %d of a node that has %d: expected 0 to %d", what, i, n, n - 1);
 }
 
 /* ---------------------------------------------------------------- release */
@@ -189,7 +191,7 @@ static void free_extra(hd__node_out_extra *e)
     hd_free(e);
 }
 
-/* Drops one reference to n, and puts n on the list if it was the last one. */
+/* Drops one reference to n. If it was the last one, puts n on the list. */
 static void give_up(hd__node *n, hd__node **list)
 {
     if (n && hd__refs_down(&n->refs)) {

@@ -6,15 +6,16 @@
 #include "autograd/op.h"
 #include "base/memory/refs.h"
 
-/* A new node for one call of op, with edges to the nodes of the inputs. If args->in is NULL, the
- * edges are empty; the caller fills them in and calls hd__node_stamp. If ys is NULL, the caller
- * describes the outputs. `changing` is the storage whose version the call is about to raise, or
- * NULL. On failure the caller still owns everything that the params own. */
+/* Returns a new node for one call of op, with edges to the nodes of the inputs. If args->in is
+ * NULL, the caller sets the edges and calls hd__node_stamp. If ys is NULL, the caller describes the
+ * outputs. `changing` is the storage whose version the call is about to raise, or NULL. Returns
+ * NULL if memory runs out or an input can no longer be used (hd__graph_refresh_view). The caller
+ * then still owns everything that the params own. */
 hd__node *hd__node_new(const hd__op *op, const hd__record_args *args, int n_out,
                        hd_tensor *const *ys, const hd__tensor_storage *changing);
 void hd__node_stamp(hd__node *n);   /* sets seq from the edges */
 void hd__node_release(hd__node *n); /* n may be NULL; does not recurse */
-/* Frees n's saved tensors after its backward. */
+/* Frees n's saved tensors, and marks n so that a second backward fails. */
 void hd__node_free_saved(hd__node *n);
 
 void hd__node_own_grad_drop(hd__node_own_grad *k); /* k may be NULL */
@@ -27,8 +28,8 @@ static inline hd__node *hd__node_retain(hd__node *n)
     return n;
 }
 
-/* Writes x's dtype and sizes into output k. It copies all HD_MAX_DIMS sizes, because a copy of a
- * constant length is fast. */
+/* Sets the dtype and sizes of output k to those of x. Copies all HD_MAX_DIMS sizes, because a copy
+ * of a constant length is fast. */
 static inline void hd__node_describe_output(hd__node *n, int k, const hd_tensor *x)
 {
     n->outs[k].dtype = x->dtype;
@@ -52,16 +53,15 @@ static inline void hd__node_attach(hd_tensor *x, hd__node *n, uint32_t output)
 
 /* ---------------------------------------------------------------- in messages */
 
-/* "MulBackward0"; of a user's op "ExpBackward", written into text */
+/* Returns "MulBackward0"; for a user's op Exp "ExpBackward", written into text. */
 const char *hd__node_name(const hd__node *n, char text[64]);
-/* "hd_log" or "hd_log in GPT.blocks.0" */
+/* Returns text, with "hd_log" or, if `in` is not NULL, "hd_log in GPT.blocks.0". */
 const char *hd__node_call_text(const char *by, const char *in, char text[200]);
-/* The end of the error about a saved tensor of n whose storage s was changed: "; hd_exp saved it,
- * and hd_mul_ changed it". */
+/* Returns text, with the end of the message about a saved tensor of n whose storage s was changed:
+ * in debug mode "; hd_exp saved it, and hd_mul_ changed it", else how to see these calls. */
 const char *hd__node_places(const hd__node *n, const hd__tensor_storage *s, char text[500]);
 
-/* True if 0 <= i < n; otherwise fails with HD_INDEX: "hd_node_input: input 2 of 2: expected 0 to
- * 1". */
+/* Fails with HD_INDEX unless 0 <= i < n. The message calls the item `what`, such as "input". */
 bool hd__node_index_ok(const char *what, int i, int n);
 
 #endif

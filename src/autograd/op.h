@@ -1,11 +1,11 @@
-/* op.h - the types of the backward graph: an op, its node, and the functions with which a backward
- * reads its node. Every file of autograd uses them.
+/* op.h - the types of the graph: an op, its node, and the functions with which a backward reads its
+ * node. Every file of autograd uses them.
  *
  * The result of a recorded op is a tensor whose attachment is the op's node, and whose `output` is
  * the number of the node's output. A leaf that requires grad, or once did, has a leaf node as its
- * attachment: its op is hd__graph_leaf_op, and it holds .grad. Nodes are reference counted; tensors
- * hold them, and the edges of later nodes do. A node never holds its own output, so the graph has
- * no cycles. */
+ * attachment. The op of a leaf node is hd__graph_leaf_op, and the node holds .grad. Nodes are
+ * reference counted: tensors and the edges of later nodes hold them. A node never holds its own
+ * output, so the graph has no cycles. */
 #ifndef HEED_AUTOGRAD_OP_H
 #define HEED_AUTOGRAD_OP_H
 
@@ -15,21 +15,22 @@
 typedef struct hd_ctx hd__node;
 
 /* backward computes the gradients dx[] of the inputs from the gradients dy[] of the outputs. dy[k]
- * has the shape and dtype of output k, and is zero if no gradient reached that output. dx[] comes
- * filled with HD_NONE; backward sets the entries where hd__node_needs(n, i). dx[i] may have any
- * shape that input i broadcasts to, and any float dtype: the engine sums and casts. If a call
- * inside backward fails, the whole run fails, and dx[] is ignored. backward runs with grad mode off
- * and in a scope of its own. */
+ * has the shape and dtype of output k; its elements are 0 if no gradient reached that output. At
+ * the start, every dx[i] is HD_NONE. backward sets dx[i] for each i with hd__node_needs(n, i).
+ * dx[i] may have any shape that input i broadcasts to, and any float dtype: the engine sums and
+ * casts. If a call inside backward fails, the whole run fails, and dx[] is ignored. backward runs
+ * with grad mode off and in a scope of its own. */
 typedef struct hd__op {
     const char *name; /* "MulBackward0" */
     void (*backward)(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
     void (*free)(hd__node *n); /* frees memory that the params own; NULL if they own none */
-    /* Refuses a second backward although this op saves no tensor, because PyTorch's op saves
-     * one. */
+    /* a second backward is an error although the op saves no tensor, because PyTorch's op saves
+     * one */
     bool once;
-    bool fills; /* the user may fill in infinities on purpose: debug mode does not report them */
-    bool parts; /* dy[k] may be NULL, for an output that no gradient reached; else it is zeros */
-    int kind;   /* a number for backward functions that several ops share, mostly a loop's */
+    bool fills; /* infinities in the result may be on purpose: debug mode ignores them */
+    bool parts; /* dy[k] is NULL, not zeros, for an output that no gradient reached */
+    /* tells apart ops that share a backward function; mostly the number of a loop (HDK_...) */
+    int kind;
 } hd__op;
 
 /* static const hd__op sin_op = HD__OP("SinBackward0", sin_backward); */
@@ -39,14 +40,15 @@ typedef struct hd__op {
         .name = (text), .backward = (f), .kind = (number)                                          \
     }
 
-/* An edge and a saved tensor take 16 bytes each, even where pointers have 4 bytes. */
+/* An edge leads to the node of an input. An edge and a saved tensor take 16 bytes each, even where
+ * pointers have 4 bytes. */
 typedef struct hd__edge {
-    hd__node *node; /* NULL if this input needs no gradient */
-    _Alignas(8) uint32_t output;
+    hd__node *node;              /* NULL if this input needs no gradient */
+    _Alignas(8) uint32_t output; /* the input is this output of `node` */
 } hd__edge;
 
 typedef struct hd__node_saved {
-    /* a detached alias, held; HD_NONE if it was not saved, or was freed */
+    /* a detached alias, held; HD_NONE if backward does not need it, or after it was freed */
     hd_tensor *t;
     _Alignas(8) uint32_t version; /* its storage's version when it was saved */
 } hd__node_saved;
@@ -54,35 +56,39 @@ typedef struct hd__node_saved {
 typedef struct hd__node_out_meta { /* one output: its shape, and its gradient during a run */
     uint8_t dtype, ndim;
     int64_t sizes[HD_MAX_DIMS];
-    hd_tensor *pending;               /* sum of the gradients that have arrived, held; or NULL */
-    struct hd__node_out_extra *extra; /* hooks and retain_grad; NULL if there are none */
+    hd_tensor *pending; /* the sum of the gradients that have arrived, held; or NULL */
+    struct hd__node_out_extra *extra; /* hooks, and the .grad of a non-leaf; or NULL */
 } hd__node_out_meta;
 
-enum { HD__ENDED = 1, HD__ENDED_LOSS = 2 };
+enum { HD__ENDED = 1, HD__ENDED_LOSS = 2 }; /* values of a node's `ended` */
 
 struct hd_ctx {
     _Alignas(16) atomic_int refs;
-    bool complete;      /* all fields are set; only then release calls op->free */
-    bool freed;         /* its saved tensors are freed: a second backward is an error */
-    uint8_t queued;     /* depth of the run in which it waits or runs, or 0 (run.h) */
+    bool complete; /* all fields are set; until then, release does not call op->free */
+    bool freed;    /* its saved tensors were freed, so a second backward is an error */
+    /* the depth (run.h) of the run in whose heap it waits, or which runs it now; else 0 */
+    uint8_t queued;
     bool requires_grad; /* leaf node only; false after hd_requires_grad_(x, false) */
-    bool saved_apart;   /* `saved` is a block of its own (users' ops) */
+    bool saved_apart;   /* user's op only: `saved` is a block of its own */
     bool failed;        /* user's op only: its last backward failed */
-    bool grad_given;    /* grad came from hd_set_grad: backward must not write to it */
-    atomic_uchar ended; /* HD__ENDED: a backward without retain_graph has run or started here */
+    /* leaf node only: grad came from hd_set_grad, so backward must not write to it */
+    bool grad_given;
+    /* HD__ENDED after a backward without retain_graph, HD__ENDED_LOSS if it began here; else 0 */
+    atomic_uchar ended;
     const hd__op *op;
-    uint64_t seq;  /* larger than every input's, and than that of the thread's previous node */
-    uint64_t mark; /* the mark of the last run that marked this node (grad_of.c, backward_end.c) */
+    uint64_t seq;  /* larger than those of its inputs and of the thread's previous node */
+    uint64_t mark; /* the last mark that a run set here (hd__run_marks); 0 if none did */
     int32_t n_in, n_saved, n_out;
-    int32_t outstanding;     /* leaf only, in a run that counts: edges not yet handled */
-    hd__edge *edges;         /* n_in */
-    hd__node_saved *saved;   /* n_saved */
-    hd__node_out_meta *outs; /* n_out */
+    /* leaf node only: the edges to it that the run has not handled yet (backward_end.c) */
+    int32_t outstanding;
+    hd__edge *edges;         /* n_in elements */
+    hd__node_saved *saved;   /* n_saved elements */
+    hd__node_out_meta *outs; /* n_out elements */
     void *params;            /* a copy of the op's own arguments; 16-byte aligned */
     hd_tensor *grad;         /* leaf node only: .grad, held; or NULL */
     struct hd_ctx *inner;    /* CopySlices only: the node of the op that changed the view */
     struct hd_ctx *next;     /* next node in the list that hd__node_release frees */
-    /* in debug mode: the call and the module that recorded it; else NULL */
+    /* in debug mode, a trace or a profile: the call and the module that recorded it; else NULL */
     const char *made_by, *made_in;
 };
 
@@ -93,13 +99,13 @@ typedef struct hd__node_hook {
     struct hd__node_hook *next;
 } hd__node_hook;
 
-/* The .grad of a tensor that is no leaf. A change in place moves it to the tensor's new node. A run
- * that has a gradient for it holds it, too. */
+/* The .grad of a tensor that is not a leaf. A change in place moves it to the tensor's new node. A
+ * run that has a gradient for it holds it, too. */
 typedef struct hd__node_own_grad {
     atomic_int refs;
-    bool retain_grad;
-    bool grad_given;
-    hd_tensor *grad; /* held; or NULL */
+    bool retain_grad; /* hd_retain_grad was called */
+    bool grad_given;  /* grad came from hd_set_grad */
+    hd_tensor *grad;  /* held; or NULL */
 } hd__node_own_grad;
 
 typedef struct hd__node_out_extra {
@@ -111,7 +117,7 @@ typedef struct hd__node_out_extra {
 extern const hd__op hd__graph_leaf_op;
 extern const hd__op hd__graph_user_op;
 
-/* The name of a user's op. Its node's params begin with a pointer to the user's hd_op. */
+/* Returns the name of a user's op. Its node's params begin with a pointer to the user's hd_op. */
 static inline const char *hd__node_user_name(const hd__node *n)
 {
     return (*(const hd_op *const *)n->params)->name;
@@ -122,12 +128,14 @@ static inline const char *hd__node_user_name(const hd__node *n)
 /* One recorded call. Unset fields are zero. */
 typedef struct hd__record_args {
     int64_t n_in;
-    hd_tensor *const *in; /* the op's differentiable inputs; HD_NONE for a missing one */
+    hd_tensor *const *in; /* the op's differentiable inputs; HD_NONE for one that is left out */
     int n_saved;
-    hd_tensor *const *saved; /* tensors for backward; HD_NONE if not needed; never y (save_y) */
-    bool save_y;             /* also saves the result y, after the others */
-    bool saved_is_old;       /* in-place op: x was saved before the change; backward refuses it */
-    const void *params;      /* copied into the node */
+    /* the tensors that backward reads, never the result y; HD_NONE for one that it does not need */
+    hd_tensor *const *saved;
+    bool save_y; /* saves the result y as well, after the others */
+    /* in-place op: backward needs the old x, so it fails if x itself is saved */
+    bool saved_is_old;
+    const void *params; /* the op's own arguments, to be copied into the node */
     size_t params_size;
 } hd__record_args;
 
@@ -135,7 +143,7 @@ typedef struct hd__record_args {
 #define HD__SAVES(n, xs) .n_saved = (n), .saved = (xs)
 #define HD__PARAMS(p) .params = &(p), .params_size = sizeof(p)
 
-enum { HD__FEW = 16 }; /* arrays for at most HD__FEW inputs lie on the stack */
+enum { HD__FEW = 16 }; /* arrays of at most HD__FEW tensors lie on the stack */
 
 /* ---------------------------------------------------------------- in backward functions */
 
@@ -145,13 +153,13 @@ static inline bool hd__node_needs(const hd__node *n, int i)
     return n->edges[i].node;
 }
 
-/* Saved tensor i, which the node owns. The engine has checked its version. */
+/* Returns saved tensor i, which n owns. The engine has checked its version. */
 static inline hd_tensor *hd__node_saved_get(const hd__node *n, int i)
 {
     return n->saved[i].t;
 }
 
-/* The params of hd__record_args, as they were copied into the node. */
+/* Returns n's copy of the params of hd__record_args. */
 static inline const void *hd__node_params(const hd__node *n)
 {
     return n->params;
@@ -168,7 +176,7 @@ static inline bool hd__node_any_edge(const hd__node *n)
     return any;
 }
 
-/* The shape and dtype of input i. Only where hd__node_needs(n, i). */
+/* Returns the shape and dtype of input i. Call it only if hd__node_needs(n, i). */
 static inline const hd__node_out_meta *hd__node_input_meta(const hd__node *n, int i)
 {
     return &n->edges[i].node->outs[n->edges[i].output];

@@ -1,5 +1,6 @@
-/* output.c - the steps when an output's gradient is complete: its hooks run, hd_grad_of captures
- * it, and a leaf, or a tensor with retain_grad, gets a commit for its .grad. */
+/* output.c - the steps that follow when the gradient of an output is complete. First the output's
+ * hooks run. Then hd_grad_of captures the gradient, or hd_backward makes a commit, if the output is
+ * a leaf or a tensor with hd_retain_grad. */
 #include "autograd/commit.h"
 #include "autograd/output.h"
 #include "autograd/user_code.h"
@@ -7,8 +8,8 @@
 
 /* ---------------------------------------------------------------- hooks */
 
-/* The first hook whose id is larger. Ids grow along the list, so a hook may remove itself or any
- * other hook. */
+/* Returns the first hook whose id is larger, or NULL. Ids grow along the list, so a hook may remove
+ * itself or any other hook. */
 static hd__node_hook *hook_after(const hd__node_out_extra *extra, int64_t id)
 {
     hd__node_hook *h = extra->hooks;
@@ -18,8 +19,8 @@ static hd__node_hook *hook_after(const hd__node_out_extra *extra, int64_t id)
     return h;
 }
 
-/* Calls hook h with an alias of the gradient *sum, and puts the hook's result, if any, in its
- * place. The call may have freed both h and the alias. */
+/* Calls hook h with an alias of the gradient *sum, and sets *sum to the hook's result, if any. The
+ * call may free both h and the alias. */
 static bool call_hook(const hd__node *n, hd_tensor **sum, const hd__node_hook *h)
 {
     hd_tensor *p = *sum;
@@ -37,7 +38,7 @@ static bool call_hook(const hd__node *n, hd_tensor **sum, const hd__node_hook *h
         return hd_fail(HD_USER, "a hook returned NULL: expected a gradient, or HD_NONE to keep the "
                                 "one it was given");
     }
-    if (!hd__tensor_arg_or_none("what a hook returned", g) || hd__tensor_is_none(g)) {
+    if (!hd__tensor_arg_or_none("the result of a hook", g) || hd__tensor_is_none(g)) {
         return g == HD_NONE;
     }
     return ((hd__tensor_same_shape(g, p) && g->dtype == p->dtype) ||
@@ -77,8 +78,8 @@ HD__RARE hd_tensor **hd__run_wanted_sum(const hd__run *r, hd__node *n, uint32_t 
     return n->mark == r->mark ? &n->outs[output].pending : NULL;
 }
 
-/* Stores the gradient *at of output k into each capture of it. A caller of hd_grad_of may request
- * one gradient several times. */
+/* Stores the gradient *at of output k in each of its captures: a caller of hd_grad_of may request
+ * one gradient several times. For a leaf, *at is the value of the first capture itself. */
 static void capture(hd__run *r, const hd__node *n, int k, hd_tensor *const *at)
 {
     hd__run_capture *c = hd__run_captured(r, n, (uint32_t)k), *end = r->captures + r->n_captures;

@@ -5,21 +5,22 @@
 
 #include "autograd/run.h"
 
-/* True if n is a leaf in a run of hd_grad_of. The run then writes to its captures, never to n. */
+/* True if r is a run of hd_grad_of and n is a leaf. The run then sums the leaf's gradient in its
+ * captures, and writes nothing to n. */
 static inline bool hd__run_left_alone(const hd__run *r, const hd__node *n)
 {
     return HD__UNLIKELY(r->mark) && n->op == &hd__graph_leaf_op;
 }
 
-/* For hd_grad_of: the address where the gradients for that output of n are summed. NULL if none of
- * the requested gradients depends on it. */
+/* For a run of hd_grad_of. Returns the address of the sum of the gradients for this output of n, or
+ * NULL if no requested gradient depends on that output. */
 HD__RARE hd_tensor **hd__run_wanted_sum(const hd__run *r, hd__node *n, uint32_t output);
 
-/* Called when all gradients for output k of n have arrived. Runs its hooks, and stores the gradient
- * in captures and commits. */
+/* Called when all gradients for output k of n have arrived. Runs the hooks of the output, and
+ * stores the gradient in captures and commits. False if something fails. */
 bool hd__run_finish_output(hd__run *r, hd__node *n, int k);
 
-/* Closes scope after a failure, unless the user's code has closed it already. */
+/* Closes scope, unless it is NULL or the user's code has closed it already. */
 void hd__run_close_if_open(hd_scope *scope);
 
 #endif

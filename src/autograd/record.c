@@ -1,7 +1,8 @@
 /* record.c - records the result of an op as the output of a new node.
  *
- * Every op that computes a new tensor ends here. Views and changes in place end in history.c, which
- * also rewrites other nodes. node.c makes the nodes. */
+ * Every op that computes a new tensor calls hd__record or hd__record_multi last. Views and changes
+ * in place call history.c instead, which also changes the nodes of other tensors. node.c makes the
+ * nodes. */
 #include "autograd/grad.h"
 #include "autograd/node.h"
 #include "autograd/record.h"

@@ -1,24 +1,26 @@
-/* record.h - records an op whose result is a new tensor (record.c), and reports results of
- * functions that record nothing to debug mode's listeners. */
+/* record.h - records an op whose result is a new tensor (record.c). Also reports the results of
+ * functions that record nothing to traces and profiles. */
 #ifndef HEED_AUTOGRAD_RECORD_H
 #define HEED_AUTOGRAD_RECORD_H
 
 #include "autograd/op.h"
 
-/* Records y as the result of op on args->in, and returns y. Records nothing if grad mode is off, if
- * no input needs a gradient, or if y has an integer dtype. Returns NULL if y is NULL or memory runs
- * out. The caller has checked the inputs before it computed y. */
+/* Records y as the result of op on the inputs args->in, and returns y. Records nothing if grad mode
+ * is off, if no input requires grad, or if y is not of a float dtype. Returns NULL if y is NULL or
+ * hd__node_new fails. The caller has checked the inputs before it computed y. */
 hd_tensor *hd__record(const hd__op *op, hd_tensor *y, const hd__record_args *args);
-/* HD__RECORD(&op, y, HD__IN(1, &x), HD__SAVES(2, saved), HD__PARAMS(p)) */
+/* hd__record with the fields of args as arguments: HD__RECORD(&op, y, HD__IN(1, &x), HD__SAVES(2,
+ * saved), HD__PARAMS(p)) */
 #define HD__RECORD(op, y, ...) hd__record(op, y, &(hd__record_args){__VA_ARGS__})
 
-/* Records ys[0] to ys[n_out - 1] as the outputs of one node, when hd__record would record; an
- * output of an integer dtype stays out of the graph. False if memory runs out. No ys[k] may be
- * NULL. */
+/* Records ys[0] to ys[n_out - 1] as the outputs of one node. Records nothing if grad mode is off or
+ * no input requires grad. An output that is not of a float dtype stays out of the graph. No ys[k]
+ * may be NULL. False if hd__node_new fails. */
 bool hd__record_multi(const hd__op *op, int n_out, hd_tensor *const *ys,
                       const hd__record_args *args);
 
-/* True if an op on x would be recorded. An op saves only tensors that its backward needs:
+/* True if an op on x would be recorded. An op of a and b saves
+ * a only if the gradient of b needs it:
  *   saved = {hd__record_save_if(hd__record_wants_grad(b), a), ...} */
 bool hd__record_wants_grad(const hd_tensor *x);
 bool hd__record_any_wants_grad(int64_t n, hd_tensor *const *xs);
@@ -27,9 +29,9 @@ static inline hd_tensor *hd__record_save_if(bool needed, hd_tensor *x)
     return needed ? x : HD_NONE;
 }
 
-extern HD__TLS bool hd__record_grad_mode_on;
+extern HD__TLS bool hd__record_grad_mode_on; /* this thread's grad mode */
 
-/* Reports y to debug mode's listeners if it is not NULL, and returns y. For functions that record
+/* Reports y to a trace or profile if it is not NULL, and returns y. For functions that record
  * nothing (op NULL), or that record before they compute. */
 static inline hd_tensor *hd__record_told(const hd__op *op, hd_tensor *y, int n_in,
                                          hd_tensor *const *in)

@@ -1,5 +1,5 @@
-/* run.c - the data of a run: the heap of waiting nodes, the fields that an inner run has set aside,
- * the search for reachable nodes, captures and commits. */
+/* run.c - the data of a run: the heap of waiting nodes, the fields of nodes that an inner run puts
+ * back, the search for reachable nodes, captures and commits. */
 #include <stdlib.h>
 
 #include "autograd/history.h"
@@ -58,8 +58,7 @@ bool hd__run_set_aside(run *r, hd__node *n, bool mark_only)
     return true;
 }
 
-/* Puts back the last one first: if a leaf was set aside twice, the first time stored the older
- * value. */
+/* Begins with the last entry: if a leaf has two entries, the first one has the older value. */
 void hd__run_put_back(run *r)
 {
     while (r->n_asides) {
@@ -83,8 +82,8 @@ uint64_t hd__run_marks(void)
     return atomic_fetch_add(&last_mark, 2) + 1;
 }
 
-/* Puts n on the heap, unless it is a leaf or was put there before. If r counts, counts one more
- * edge to a leaf. */
+/* Marks n and puts it on the heap, unless it is NULL, a leaf, or marked already. If r->counted is
+ * set, counts one more edge to a leaf. */
 static bool queue_once(run *r, hd__node *n, uint64_t mark)
 {
     bool leaf = n && n->op == &hd__graph_leaf_op;
@@ -95,7 +94,7 @@ static bool queue_once(run *r, hd__node *n, uint64_t mark)
     if (!n || leaf || n->mark == mark) {
         return true;
     }
-    if (r->depth > 1 && !hd__run_set_aside(r, n, true)) { /* an outer run may need its mark */
+    if (r->depth > 1 && !hd__run_set_aside(r, n, true)) { /* an outer run may need n's old mark */
         return false;
     }
     n->mark = mark;

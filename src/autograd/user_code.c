@@ -2,14 +2,15 @@
  * ops.
  *
  * Whatever the user's code does, the engine must finish or fail with an error, and must not use
- * freed tensors. So it compares the thread's state before and after the call:
- * - failures: the call fails if a function failed inside, unless the user's code cleared the error
- *   itself, as in hd_forward;
+ * freed tensors. So it compares the state of the thread before the call with the state after it:
+ * - failures: the call fails if a function of heed failed inside, unless the user's code cleared
+ *   the error, as in hd_forward;
  * - scopes: a scope left open is closed; a scope closed too early has freed the caller's tensors.
  *   Both are errors;
- * - grad mode: it is set back;
- * - gradients: those passed to the user's code are read-only for it (hd__graph_not_lent), even
- *   after the call, if it kept them. */
+ * - grad mode: it is set back to what it was.
+ *
+ * The gradients that are passed to the user's code are read-only (hd__graph_not_lent), during the
+ * call and for ever after it. */
 #include <inttypes.h>
 
 #include "autograd/node.h"
@@ -20,7 +21,8 @@
 
 HD__TLS const hd__graph_guest *hd__graph_guests;
 
-/* "hook 3 of MulBackward0 (2, 3)", "the backward of Exp", "the forward of Exp" */
+/* Writes words for g into text and returns text: "hook 3 of MulBackward0", "the backward of Exp" or
+ * "the forward of Exp". */
 static const char *name_guest(const hd__graph_guest *g, char text[200])
 {
     char name[64];
@@ -82,21 +84,22 @@ bool hd__graph_lent_fail(const char *arg, const hd_tensor *x)
             if (g->lent[k]->storage == x->storage) {
                 return hd_fail(HD_GRAD,
                                "%s of %s lies in the memory of the gradient that %s was "
-                               "given: expected it unchanged; return another tensor instead",
+                               "given, which must not change. Return another tensor instead",
                                arg, HD__SHAPE(x), name_guest(g, who));
             }
         }
     }
     return !(x->flags & HD__F_LENT) ||
            hd_fail(HD_GRAD,
-                   "%s of %s is a gradient that a hook or a backward was given, or lies in "
-                   "its memory: expected it unchanged; change a clone of it instead",
+                   "%s of %s is a gradient that a hook or a backward was given, or lies in its "
+                   "memory, and must not change. Change a clone of it instead",
                    arg, HD__SHAPE(x));
 }
 
 bool hd__graph_failed(void)
 {
-    return hd_error_code() == HD_OK ? hd_fail(HD_STATE, "a call inside it failed, and the error "
-                                                        "was cleared in a function of the user's")
-                                    : false;
+    return hd_error_code() == HD_OK
+               ? hd_fail(HD_STATE,
+                         "a call inside it failed, and a hook or a user's op cleared the error")
+               : false;
 }

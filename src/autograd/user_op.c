@@ -1,4 +1,5 @@
-/* user_op.c - hd_apply: ops that users define. Their node's params are the user's hd_op and data.
+/* user_op.c - hd_apply, which runs ops that users define. Their node's params are the user's hd_op
+ * and data.
  *
  * The node is made before forward runs, so that forward can save tensors in it. It becomes part of
  * the graph only if an input needs a gradient. */
@@ -11,7 +12,7 @@
 #include "tensor/tensor_args.h"
 
 typedef struct user_call {
-    const hd_op *op; /* first: hd__node_name reads it */
+    const hd_op *op; /* the first field, because hd__node_user_name reads it there */
     void *user;
 } user_call;
 
@@ -23,7 +24,7 @@ static user_call *call_of(const hd_ctx *ctx)
 /* ---------------------------------------------------------------- the node */
 
 /* Makes read-only aliases of the n gradients dy, and holds them until the user's backward has run.
- * Returns the number of aliases; less than n if memory runs out. */
+ * Returns their number; less than n if memory runs out. */
 static int lend_all(int n, hd_tensor *const *dy, hd_tensor **lent)
 {
     int k = 0;
@@ -33,8 +34,7 @@ static int lend_all(int n, hd_tensor *const *dy, hd_tensor **lent)
     return k;
 }
 
-/* True if all gradients in dx exist; otherwise sets an error, which names one that the user's
- * backward has freed. */
+/* Fails, and names a gradient in dx, if the user's backward has freed it. */
 static bool none_freed(const hd__node *n, hd_tensor *const *dx)
 {
     for (int i = 0; i < n->n_in; i++) {
@@ -128,7 +128,7 @@ void *hd_ctx_user(const hd_ctx *ctx)
 typedef struct application {
     const hd_op *op;
     int n, outputs;
-    hd_tensor *const *inputs; /* n */
+    hd_tensor *const *inputs; /* n tensors */
     hd_tensor **y;            /* `outputs` results, NULL at first */
 } application;
 
@@ -150,8 +150,8 @@ static bool application_ok(const application *a)
         return false;
     }
     return ((a->n >= 1 && a->outputs >= 1) ||
-            hd_fail(HD_VALUE, "%s with %d inputs and %d outputs: expected 1 or more", op->name,
-                    a->n, a->outputs)) &&
+            hd_fail(HD_VALUE, "%s with %d inputs and %d outputs: expected 1 or more of each",
+                    op->name, a->n, a->outputs)) &&
            hd__tensor_args("inputs", a->n, a->inputs, true);
 }
 
@@ -165,8 +165,8 @@ static bool shares_any(const hd_tensor *y, int n, hd_tensor *const *inputs)
 }
 
 /* Checks the results, and replaces each by a new alias, so that a tensor that the user keeps stays
- * out of the graph. Copies a result that shares memory with an input: changing one in place would
- * change the other, which the graph could not know. */
+ * out of the graph. Copies a result that shares memory with an input: a change of one in place
+ * would change the other, and the graph would not show it. */
 static bool results_ok(const application *a)
 {
     for (int k = 0; k < a->outputs; k++) {
@@ -195,13 +195,13 @@ static bool call_forward(const application *a, hd__node *n)
     bool done = a->op->forward(n, a->inputs, a->y);
     return hd__graph_guest_left(&g) &&
            (done || hd_fail(HD_USER,
-                            "the forward of %s returned false without an error: expected "
-                            "hd_error_set to say why",
+                            "the forward of %s returned false without an error. Call hd_error_set "
+                            "there to say why",
                             a->op->name)) &&
            results_ok(a);
 }
 
-/* The results become the node's outputs if any input needs a gradient. */
+/* Makes the results the outputs of n, if any input needs a gradient. */
 static void join_graph(const application *a, hd__node *n)
 {
     bool needed = hd__node_any_edge(n);
@@ -213,7 +213,7 @@ static void join_graph(const application *a, hd__node *n)
     }
 }
 
-/* Frees the user's data if the call failed before it had a node; the node would free them later. */
+/* Frees `user` if the call failed before it had a node; the node would free it later. */
 static void free_user(const hd_op *op, void *user)
 {
     if (op && op->size == sizeof(hd_op) && op->free) {

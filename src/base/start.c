@@ -1,8 +1,8 @@
 /* start.c - the start of heed (version, CPU level, environment) and its end.
  *
- * The start runs once. If it finds something wrong, every call that needs the start reports it
- * again. A thread's end runs through the destructor of a pthread key, the end of the process
- * through atexit. */
+ * The start runs once. If a variable of the environment is wrong, every call of hd__init fails with
+ * the same message. At the end of a thread, the destructor of a pthread key runs. At the end of the
+ * process, atexit calls hd_shutdown. */
 #include "base/error/error.h"
 #include "base/error/lasting.h"
 #include "base/events.h"
@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For each level: why it cannot run (the CPU or the build lacks it), and the values that HEED_CPU
- * may have if it is the best level. */
+/* Has for each level its name, the reasons why it may be unavailable (the CPU or the build lacks
+ * it), and the values that HEED_CPU may have if this is the best level. */
 static const struct {
     const char *name, *cpu_lacks, *build_lacks, *expected;
 } level_texts[HD__LEVELS] = {
@@ -33,11 +33,11 @@ static const struct {
      "plain, baseline, avx2 or avx512"},
 };
 
-/* The level without HEED_CPU. A build for stepping uses plain. */
+/* The level that runs without HEED_CPU. A build for stepping in a debugger uses plain. */
 #ifdef HDK_STEPPING
 static const char *const usual_level = "plain";
 #else
-static const char *const usual_level = NULL; /* the best one */
+static const char *const usual_level = NULL; /* the best level */
 #endif
 
 int hd__level;
@@ -47,7 +47,7 @@ _Atomic(const hd__event_table *) hd__events;
 static struct {
     pthread_once_t once;
     atomic_bool good;
-    char wrong[160]; /* the message, "" when nothing is wrong */
+    char wrong[160]; /* the error message; "" if nothing is wrong */
 } start = {.once = PTHREAD_ONCE_INIT};
 
 static struct {
@@ -80,9 +80,9 @@ int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t s
     return level;
 }
 
-/* A fork takes every lock, the default generator's first and then these in order. So in the child,
- * no lock is held by a thread that the child does not have. No thread waits for another lock while
- * it holds one of the last two. */
+/* A fork takes every lock of heed: the default generator's first, and then these in order. Without
+ * this, the child could inherit a lock that is held by a thread which the child does not have. A
+ * thread that holds one of the last two locks never waits for another lock. */
 static pthread_mutex_t *const locks[] = {
     &hd__pool_lock, &hd__count_lock, &hd__heap_lock, &hd__lasting_lock, &hd__error_handlers_lock,
 };
@@ -178,7 +178,8 @@ static void call_thread_end(void)
     }
 }
 
-/* The thread stays armed while this runs, so that freeing memory does not ask for a second run. */
+/* The thread stays armed while this runs. Otherwise freeing memory would arm it again, and this
+ * function would run a second time. */
 static void end_thread(void *unused)
 {
     (void)unused;

@@ -1,25 +1,26 @@
-/* start.h - the start of heed, which runs once, the CPU level that it chooses, and the end of
- * threads (start.c). */
+/* start.h - starts heed once, chooses the CPU level, and calls a function at the end of each thread
+ * (start.c). */
 #ifndef HEED_BASE_START_H
 #define HEED_BASE_START_H
 
 #include "base/system/cpus.h"
 #include "heed/base.h"
 
-/* Reads the environment and chooses the CPU level, once. Failures and warnings call it too, because
- * the environment says whether they are printed. */
+/* Reads the environment and chooses the CPU level. Only the first call does anything. hd_error_set
+ * and hd_warn call it too, because the environment says whether messages are printed. */
 void hd__start(void);
-/* hd__start, and false with an error if a HEED_ variable of the environment is wrong. */
+/* Calls hd__start. Returns false with HD_VALUE if a HEED_ variable of the environment is wrong. */
 bool hd__init(void);
 
-/* Sets the function f, which is called on every armed thread when it ends, and by hd_shutdown
- * before it frees the caches. There is only one f: the tensor layer's, which closes root scopes. */
+/* Sets the function f, which runs on every armed thread when that thread ends. hd_shutdown also
+ * calls it, before it frees the caches. There is only one f: the tensor layer's, which closes root
+ * scopes. hd__start_thread_arm arms the calling thread. */
 void hd__start_on_thread_end(void (*f)(void));
 void hd__start_thread_arm(void);
 
 /* ---------------------------------------------------------------- CPU level */
 
-/* The best level whose kernels are compiled. The build defines the macros of the levels that it
+/* The best level whose kernels were compiled. The build defines a macro for each level that it
  * compiles. */
 #ifdef HDK_HAVE_AVX512
 enum { HD__LEVEL_BUILT = HD__AVX512 };
@@ -29,15 +30,15 @@ enum { HD__LEVEL_BUILT = HD__AVX2 };
 enum { HD__LEVEL_BUILT = HD__BASELINE };
 #endif
 
-extern int hd__level; /* valid after hd__init */
+extern int hd__level; /* the CPU level that heed uses; valid after hd__init */
 
-/* The bytes of a core's second-level cache, from which kernels choose block sizes. No bit of a
- * result depends on it. */
+/* The bytes of a core's second-level cache, from which kernels choose block sizes. Results do not
+ * depend on it. */
 extern int64_t hd__start_second_cache;
 
-/* The level to use: the one that text, the value of HEED_CPU, names, or else the lower of `cpu` and
- * `built`. If the named level is higher than that or does not exist, writes a message into
- * `wrong`. */
+/* Returns the level that text, the value of HEED_CPU, names. If text is NULL or empty, returns the
+ * best level: the lower of `cpu` and `built`. If the named level is higher than that or does not
+ * exist, also writes a message into `wrong`; the returned level is then not valid. */
 int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t size);
 
 #endif

@@ -1,4 +1,5 @@
-/* collate.c - makes a batch from items: stacks tensors of one shape, or pads texts. */
+/* collate.c - makes a batch from items: stacks tensors of equal shape, or pads texts to equal
+ * length. */
 #include <inttypes.h>
 
 #include "data/dataset.h"
@@ -9,7 +10,8 @@
 
 /* ---------------------------------------------------------------- stacking */
 
-/* True if tensor k of every item has the dtype and shape of tensor k of item 0; otherwise fails. */
+/* Returns false with an error unless tensor k of every item has the dtype and shape of tensor k of
+ * item 0. */
 static bool alike(hd_list *const *items, int64_t n, int64_t k)
 {
     const hd_tensor *x = items[0]->items[k];
@@ -27,7 +29,8 @@ static bool alike(hd_list *const *items, int64_t n, int64_t k)
     return true;
 }
 
-/* Tensor k of every item, stacked along a new first dim */
+/* Returns a new tensor: the tensors with index k of all items, stacked along a new first dim.
+ * Returns NULL with an error if their dtypes or shapes differ, or if memory runs out. */
 static hd_tensor *stacked(hd_list *const *items, int64_t n, int64_t k)
 {
     const hd_tensor *x = items[0]->items[k];
@@ -71,16 +74,17 @@ hd_collate_pad_options hd_collate_pad_defaults(void)
         .size = sizeof(hd_collate_pad_options), .pad_token_id = 50256, .ignore_index = -100};
 }
 
-/* A text. The tokens after the prompt count in the loss or, if `learnt` is not NULL, those that it
- * marks. */
+/* A text, and the choice of its tokens that count in the loss. If `learnt` is NULL, these are the
+ * tokens after the prompt. Otherwise they are the tokens for which `learnt` is true. */
 typedef struct lesson {
     const hd_tensor *ids;    /* (n,) int64 */
-    const hd_tensor *learnt; /* (n,) bool, or NULL */
-    int64_t prompt;          /* tokens of the prompt; 0 with `learnt` */
+    const hd_tensor *learnt; /* NULL, or (n,) bool: true for each token that counts */
+    int64_t prompt;          /* the number of tokens of the prompt; 0 if learnt is not NULL */
 } lesson;
 
-/* True if tensor k of an item has the right dtype and shape; otherwise fails. `text` is the item's
- * tensor 0. */
+/* Returns false with an error unless x, the tensor with index k of an item, has the dtype and shape
+ * that hd_collate_pad requires. `text` is the item's first tensor, and `name` is the item's name in
+ * the message. */
 static bool tensor_ok(const char *name, int64_t k, const hd_tensor *x, const hd_tensor *text)
 {
     const bool marks = k == 1 && x->dtype == HD_BOOL;
@@ -91,7 +95,8 @@ static bool tensor_ok(const char *name, int64_t k, const hd_tensor *x, const hd_
     char expected[128] = "int64 (n,)";
     if (k == 1) {
         snprintf(expected, sizeof expected,
-                 "one int64, the length of the prompt, or bool %s, true where a token is learnt",
+                 "one int64, the length of the prompt, or bool %s, true where a token counts in "
+                 "the loss",
                  HD__SHAPE(text));
     }
     return (shape_ok && dtype_ok) ||
@@ -109,8 +114,9 @@ static bool lesson_of(const hd_list *item, int64_t i, lesson *t)
     hd_tensor *const *x = item->items;
     if (item->len < 1 || item->len > 2) {
         return hd_fail(HD_VALUE,
-                       "%s has %" PRId64 " tensors: expected a text, alone or with the length of "
-                       "its prompt, or with a bool for each token",
+                       "%s has %" PRId64
+                       " tensors: expected 1 or 2: the ids of a text, and optionally the length of "
+                       "its prompt or a bool for each token",
                        name, item->len);
     }
     for (int64_t k = 0; k < item->len; k++) {
@@ -122,8 +128,9 @@ static bool lesson_of(const hd_list *item, int64_t i, lesson *t)
     int64_t prompt = item->len == 2 && !marked ? hd__tensor_int_at(x[1], x[1]->offset) : 0;
     *t = (lesson){x[0], marked ? x[1] : NULL, prompt};
     return (prompt >= 0 && prompt <= x[0]->numel) ||
-           hd_fail(HD_VALUE, "%s[1] is %" PRId64 ": expected 0 to %" PRId64, name, prompt,
-                   x[0]->numel);
+           hd_fail(HD_VALUE,
+                   "%s[1], the length of the prompt, is %" PRId64 ": expected 0 to %" PRId64, name,
+                   prompt, x[0]->numel);
 }
 
 static int64_t id_at(const hd_tensor *x, int64_t k)
@@ -131,8 +138,9 @@ static int64_t id_at(const hd_tensor *x, int64_t k)
     return hd__tensor_int_at(x, x->offset + k * x->strides[0]);
 }
 
-/* True if the marks say that token k counts. The end token after the text counts if the last
- * token counts and is no end token itself. */
+/* Returns true if token k counts in the loss. For a token of the text, t->learnt says this. After
+ * the text come end tokens, whose id is `end`. The first of them counts if the text's last token
+ * counts and is not itself an end token; the others never count. */
 static bool is_marked(const lesson *t, int64_t end, int64_t k)
 {
     const int64_t n = t->ids->numel;
@@ -140,8 +148,9 @@ static bool is_marked(const lesson *t, int64_t end, int64_t k)
                  : k == n && n > 0 && id_at(t->learnt, n - 1) && id_at(t->ids, n - 1) != end;
 }
 
-/* Writes a row of inputs and one of targets. Without marks, of the end tokens after the prompt only
- * the first one counts. */
+/* Writes a row of inputs to x and a row of targets to y, with `width` elements each. Targets that
+ * do not count become o->ignore_index. If t->learnt is NULL, only the first end token after the
+ * prompt counts. */
 static void pad(const hd_collate_pad_options *o, const lesson *t, int64_t width, int64_t *x,
                 int64_t *y)
 {
@@ -174,7 +183,7 @@ hd_list *hd_collate_pad(hd_list *const *items, int64_t n, void *options)
     if (n < 1 || o->allowed_max_length < 0) {
         return hd_fail(HD_VALUE,
                        "n %" PRId64 ", allowed_max_length %" PRId64
-                       ": expected 1 or more, and 0 or more",
+                       ": expected n >= 1, allowed_max_length >= 0",
                        n, o->allowed_max_length);
     }
     for (int64_t i = 0; i < n; i++) {

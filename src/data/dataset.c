@@ -1,8 +1,9 @@
 /* dataset.c - datasets: sliding windows over tokens, the program's own datasets, and random parts
- * of both.
+ * of either.
  *
  * Window k begins at token k * stride. A part of a dataset has a list of item numbers of the whole
- * dataset. So has a part of a part: there is never a list of a list. */
+ * dataset. The list of a part of a part also has item numbers of the whole dataset, so finding an
+ * item takes one step. */
 #include <inttypes.h>
 
 #include "base/memory/refs.h"
@@ -25,7 +26,8 @@ static hd_dataset *dataset_new(int64_t len)
     return s;
 }
 
-/* A part of s, whose items are not chosen yet. */
+/* Makes a part of s with len items. The caller then sets the numbers of the items, in `order`.
+ * Returns NULL with an error if memory runs out. */
 static hd_dataset *part_new(const hd_dataset *s, int64_t len)
 {
     hd_dataset *part = dataset_new(len);
@@ -54,7 +56,7 @@ hd_dataset *hd_windows_new(const hd_tokens *t, int64_t max_length, int64_t strid
         return hd_fail(HD_VALUE, "max_length %" PRId64 ", stride %" PRId64 ": expected 1 or more",
                        max_length, stride);
     }
-    /* the length of Python's range(0, t->len - max_length, stride) */
+    /* the dataset has as many items as Python's range(0, t->len - max_length, stride) */
     int64_t room = t->len - max_length;
     hd_dataset *s = dataset_new(room > 0 ? (room - 1) / stride + 1 : 0);
     if (s) {
@@ -143,7 +145,7 @@ hd_list *hd__data_windows_empty(const hd_dataset *s, int ndim, int64_t n)
     return target ? hd_list_of(input, target) : NULL;
 }
 
-/* The item's number in the whole dataset */
+/* Returns the number that item `item` of s has in the whole dataset. */
 static int64_t number_in_whole(const hd_dataset *s, int64_t item)
 {
     return s->order ? s->order[item] : item;
@@ -243,7 +245,8 @@ static bool check_lengths(const hd_dataset *s, int n, const int64_t *lengths)
                                         HD__SIZES(n, lengths), s->len);
 }
 
-/* Makes all parts, or none. */
+/* Makes n parts with these lengths, and sets parts[] to them. If memory runs out, frees the parts
+ * that it has made and returns false with an error. */
 static bool make_parts(const hd_dataset *s, int n, const int64_t *lengths, hd_dataset **parts)
 {
     for (int i = 0; i < n; i++) {
@@ -259,7 +262,9 @@ static bool make_parts(const hd_dataset *s, int n, const int64_t *lengths, hd_da
     return true;
 }
 
-/* Draws the item numbers of the parts, which have memory for them. */
+/* Draws a permutation of the items of s from g, or from the thread's generator if g is NULL. Gives
+ * each part its items, in the order of the permutation. `order` is scratch memory for s->len
+ * numbers. */
 static void draw_parts(const hd_dataset *s, int n, int64_t *order, hd_generator *g,
                        hd_dataset **parts)
 {

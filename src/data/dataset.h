@@ -1,4 +1,4 @@
-/* dataset.h - datasets and their items, which the program's own code may make (dataset.c). */
+/* dataset.h - datasets and their items (dataset.c). */
 #ifndef HEED_DATA_DATASET_H
 #define HEED_DATA_DATASET_H
 
@@ -8,41 +8,50 @@
 
 struct hd_dataset {
     atomic_int refs;
-    atomic_bool freed; /* the user has called hd_dataset_free */
-    hd_dataset *whole; /* held: the dataset of which this is a part; NULL: it is no part */
+    atomic_bool freed; /* true if the program has called hd_dataset_free */
+    /* of a part: the whole dataset, to which the part holds a reference; NULL: not a part */
+    hd_dataset *whole;
     int64_t len;
-    int64_t *order; /* order[k] is the number of item k in `whole`; NULL: it is no part */
+    int64_t *order; /* order[k] is the number of item k in `whole`; NULL: not a part */
 
-    hd_list *(*get)(int64_t i, void *user); /* NULL: the items are windows */
+    /* the program's function that makes item i; NULL: the items are windows */
+    hd_list *(*get)(int64_t i, void *user);
     void *user;
-    void (*release)(void *user); /* may be NULL */
-    hd_tokens *tokens;           /* windows only; held */
+    void (*release)(void *user); /* frees user; may be NULL */
+    hd_tokens *tokens;           /* the tokens of the windows, with a reference; NULL: no windows */
     int64_t max_length, stride;
 };
 
-/* For public functions: true if s is given and not freed by the user. */
+/* Returns false with an error if s is NULL, or if the program has freed it. Public functions check
+ * s with it. Loaders and parts may still use a dataset that the program has freed. */
 bool hd__data_dataset_given(const hd_dataset *s);
 hd_dataset *hd__data_dataset_hold(const hd_dataset *s);
-void hd__data_dataset_drop(hd_dataset *s); /* s may be NULL */
+void hd__data_dataset_drop(hd_dataset *s); /* drops a reference to s; s may be NULL */
 
-/* A list of input and target for n windows, (n, max_length) each; with ndim 1, (max_length,) for
- * one window. The elements are undefined. */
+/* Returns a list of two tensors, for the inputs and targets of n windows. Each is (n, max_length),
+ * or (max_length,) if ndim is 1; the elements are undefined. Returns NULL with an error if memory
+ * runs out. */
 hd_list *hd__data_windows_empty(const hd_dataset *s, int ndim, int64_t n);
-/* Writes an item to a row of both tensors of b. Cannot fail. */
+/* Writes the input and the target of window `item` of s to this row of the two tensors of b. Cannot
+ * fail. */
 void hd__data_windows_fill(const hd_list *b, int64_t row, const hd_dataset *s, int64_t item);
 
-/* The tensors of an item, in the innermost scope, which the caller has opened. */
+/* Returns the list of an item's tensors, in the innermost scope, which the caller has opened for
+ * them. Returns NULL with an error if the program's get fails or memory runs out. */
 hd_list *hd__data_dataset_item(const hd_dataset *s, int64_t item);
-/* True if l has two tensors; otherwise fails: "a batch of 3 tensors: expected 2, ..." */
+/* Returns false with an error unless l has two tensors. `what` is the name of l in the message, as
+ * in "a batch of 3 tensors: expected 2, ...". */
 bool hd__data_is_pair(const char *what, const hd_list *l);
-/* Gives the two tensors of l to the caller, in the enclosing scope. NULL: not wanted. */
+/* Sets *input and *target (NULL: not wanted) to the two tensors of l, and moves these to the
+ * enclosing scope. */
 void hd__data_pair_give(const hd_list *l, hd_tensor **input, hd_tensor **target);
 
-/* Guards the program's own code that returns a list:
+/* Checks a call of the program's own code that returns a list:
  *   hd__data_visit v = hd__data_visit_begin();
  *   return hd__data_visit_gave(&v, "collate", call_collate(...));
- * The caller has opened a scope. The result is NULL unless the code succeeded and returned a list
- * of tensors. */
+ * The caller has opened a scope. hd__data_visit_gave returns the list l that the code returned. If
+ * the code failed, left a scope open, or returned something else than a list of tensors, it returns
+ * NULL with an error, which calls the code `who`. */
 typedef struct hd__data_visit {
     const hd_scope *scope;
     uint64_t serial, failures;
@@ -51,8 +60,9 @@ typedef struct hd__data_visit {
 hd__data_visit hd__data_visit_begin(void);
 hd_list *hd__data_visit_gave(const hd__data_visit *v, const char *who, hd_list *l);
 
-/* A batch of n items: their tensors number k are stacked along a new first dim, for each k
- * (collate.c). */
+/* Returns a batch of n items: a list whose tensor k is the stack of the tensors with index k of all
+ * items, along a new first dim (collate.c). Returns NULL with an error if the items have different
+ * numbers, dtypes or shapes of tensors, or if memory runs out. */
 hd_list *hd__data_stack_items(hd_list *const *items, int64_t n);
 
 #endif

@@ -1,14 +1,16 @@
-/* loader.c - hands out a dataset in batches. It draws the same random numbers as
- * torch.utils.data.DataLoader, at the same moments.
+/* loader.c - makes batches from a dataset. It draws the same random numbers as
+ * torch.utils.data.DataLoader, in the same order.
  *
- * An epoch begins with one random64, which PyTorch draws as the base seed of its workers. With
- * shuffle, the first batch draws the order. PyTorch's sampler draws a second, unused randperm when
- * it is asked for an item after the last one: by a short last batch, or by the call that finds the
- * end. That draw matters only if the loader has a generator of its own.
+ * An epoch begins with one draw of hd_generator_random64, which is the base seed of PyTorch's
+ * workers. With shuffle, the first batch draws the order. When PyTorch's sampler is asked for an
+ * item after the last one, it draws a second randperm, which it does not use. A short last batch
+ * asks for such an item; otherwise the call that finds the end does. heed repeats this draw if the
+ * options have a generator, because only then the draw affects later ones.
  *
- * A loader with num_replicas deals the order of each epoch to the ranks, as DistributedSampler
- * does. The order follows from the seed and the epoch. An epoch that a loader without num_replicas
- * began is the only exception: its order came with that loader's state. */
+ * A loader with num_replicas distributes the order of each epoch over the ranks, as
+ * DistributedSampler does. The seed and the epoch determine the order. There is one exception: an
+ * epoch that a loader without num_replicas began has the order that was saved with that loader's
+ * state. */
 #include <inttypes.h>
 
 #include "base/random/generator.h"
@@ -19,15 +21,16 @@
 #include "tensor/list.h"
 
 struct hd_loader {
-    hd_dataset *s; /* held */
+    hd_dataset *s; /* the dataset; the loader holds a reference to it */
     hd_loader_options o;
-    int64_t ranks;  /* num_replicas, or 1 without it */
-    int64_t items;  /* items of an epoch on this rank, with padding */
-    int64_t epoch;  /* epochs begun */
-    int64_t batch;  /* batches taken in this epoch */
-    bool under_way; /* an epoch has begun and has not ended */
-    bool own_order; /* the order does not follow from the seed, so it must be saved */
-    int64_t *order; /* with shuffle: the order of the s->len items in the epoch under way */
+    int64_t ranks; /* the number of ranks: num_replicas, or 1 if this is 0 */
+    /* the number of this rank's items in an epoch, including those added at the end */
+    int64_t items;
+    int64_t epoch;  /* the number of epochs that have begun */
+    int64_t batch;  /* the number of batches of this epoch so far */
+    bool under_way; /* true if an epoch has begun and has not ended */
+    bool own_order; /* true if the seed does not determine the order, so it must be saved */
+    int64_t *order; /* with shuffle: the order of the s->len items in this epoch; else NULL */
 };
 
 /* ---------------------------------------------------------------- making */
@@ -37,7 +40,8 @@ hd_loader_options hd_loader_defaults(void)
     return (hd_loader_options){.size = sizeof(hd_loader_options), .batch_size = 1};
 }
 
-/* Checks num_replicas and rank, and that the size of a batch of all ranks does not overflow. */
+/* Returns false with HD_VALUE if num_replicas, rank or generator is wrong, or if batch_size times
+ * num_replicas overflows. */
 static bool replicas_ok(const hd_loader_options *o)
 {
     int64_t n = o->num_replicas, most = n > 0 ? n - 1 : 0, together;
@@ -62,7 +66,7 @@ static bool replicas_ok(const hd_loader_options *o)
                    o->batch_size, n, INT64_MAX);
 }
 
-/* Fails: there is nothing to shuffle. */
+/* Sets the error HD_VALUE, because s has no items to shuffle. Returns false. */
 static bool nothing_to_shuffle(const hd_dataset *s)
 {
     if (s->tokens && !s->whole) {
@@ -124,15 +128,18 @@ void hd_loader_free(hd_loader *l)
 
 /* ---------------------------------------------------------------- draws */
 
-/* A new generator that draws the order of this epoch, counted from 0, for all ranks. The sum wraps,
- * but only its low 32 bits are used. */
+/* Makes a generator whose seed is the loader's seed plus the number of the epoch, counted from 0.
+ * With num_replicas this generator draws the order of this epoch, the same on all ranks. The sum
+ * may wrap, because a generator uses only the low 32 bits. The caller frees the generator. Returns
+ * NULL with an error if memory runs out. */
 static hd_generator *generator_of_epoch(const hd_loader *l, int64_t epoch)
 {
     return hd_generator_new((int64_t)((uint64_t)l->o.seed + (uint64_t)epoch));
 }
 
-/* Draws an epoch's random64 and, with shuffle, its order: from the loader's own generator or,
- * without one, from `fresh`, whose seed is then drawn, too, unless num_replicas is set. */
+/* Draws an epoch's random64, and with shuffle the order of the epoch, l->order. If `fresh` is NULL,
+ * the generator of the options draws the order. Otherwise `fresh` draws it; without num_replicas,
+ * `fresh` is first seeded with another random64. */
 static void draw_epoch(hd_loader *l, hd_generator *fresh)
 {
     hd_generator *g = l->o.generator ? l->o.generator : hd_generator_current();
@@ -145,8 +152,8 @@ static void draw_epoch(hd_loader *l, hd_generator *fresh)
     }
 }
 
-/* Draws the unused randperm at the end of an epoch, as PyTorch's sampler does. It overwrites the
- * order, which is not needed any more. */
+/* If the options have a generator, draws the unused randperm at the end of an epoch, as PyTorch's
+ * sampler does. This overwrites l->order, which is no longer needed. */
 static void draw_at_end(hd_loader *l)
 {
     if (l->o.generator && l->o.shuffle) {
@@ -156,7 +163,8 @@ static void draw_at_end(hd_loader *l)
 
 /* ---------------------------------------------------------------- batches */
 
-/* Allocates first, so that nothing is drawn if memory runs out. */
+/* Begins an epoch and draws its order. If memory runs out, draws nothing and returns false with an
+ * error. */
 static bool begin_epoch(hd_loader *l)
 {
     hd_generator *fresh = NULL;
@@ -172,14 +180,16 @@ static bool begin_epoch(hd_loader *l)
     return true;
 }
 
-/* The number of items in batch number `batch`; 0 at the end of the epoch */
+/* Returns the number of items in the batch with this number, counted from 0. Returns 0 at the end
+ * of the epoch. */
 static int64_t size_of_batch(const hd_loader *l, int64_t batch)
 {
     int64_t left = l->items - batch * l->o.batch_size;
     return left >= l->o.batch_size ? l->o.batch_size : l->o.drop_last || left < 0 ? 0 : left;
 }
 
-/* The dataset's number of item i of the next batch. After its end, the order begins again. */
+/* Returns the number in the dataset of item i of the next batch. If the order is too short for all
+ * ranks, it starts again from its beginning. */
 static int64_t item_at(const hd_loader *l, int64_t i)
 {
     int64_t first = l->batch * l->o.batch_size * l->ranks + l->o.rank;
@@ -202,7 +212,8 @@ static hd_list *collated(const hd_loader *l, hd_list *const *items, int64_t n)
     return hd__data_visit_gave(&v, "collate", call_collate(l, items, n));
 }
 
-/* The next batch, item by item. If an item fails, the epoch has begun, but nothing else changes. */
+/* Returns the next batch, of n items. Calls the dataset's get for each item, then collate. Returns
+ * NULL with an error if one of them fails; l does not change. */
 static hd_list *gather_batch(const hd_loader *l, int64_t n)
 {
     hd_list **items = hd__arg_alloc_items(n, sizeof *items);
@@ -213,11 +224,14 @@ static hd_list *gather_batch(const hd_loader *l, int64_t n)
     }
     hd_list *batch = items && got == n && hd__object("l", l) ? collated(l, items, n) : NULL;
     hd_free(items);
-    return hd__object("l", l) ? batch : NULL; /* get or collate may have freed it */
+    /* get or collate may have freed l, which is an error */
+    return hd__object("l", l) ? batch : NULL;
 }
 
-/* The next batch in the innermost scope, which the caller has opened. Windows get their memory
- * before anything is drawn. */
+/* Returns the next batch, in the scope that the caller has opened for it. At the end of an epoch,
+ * returns NULL without an error. On failure, returns NULL with an error; with `pair`, it is a
+ * failure if the batch does not have two tensors. The memory of windows is allocated before
+ * anything is drawn. */
 static hd_list *next(hd_loader *l, bool pair)
 {
     if (!hd__object("l", l) ||
@@ -300,13 +314,14 @@ int64_t hd_loader_batch(const hd_loader *l)
 
 enum { FIXED = 6, NUMBERS = 9 };
 
-/* The saved numbers. The first FIXED must be equal in both loaders. batch_size is that of all ranks
- * together, so the number of ranks may differ. */
+/* The names of the numbers in a saved state. A loader can load the state only if its first FIXED
+ * numbers are equal to those of the state. batch_size is the sum over all ranks, so the number of
+ * ranks may differ. */
 static const char *const names[NUMBERS] = {"len",        "max_length", "stride",
                                            "batch_size", "shuffle",    "drop_last",
                                            "epoch",      "batch",      "under_way"};
 
-/* The values of l in the order of `names`. */
+/* Sets numbers[] to the values of l, in the order of `names`. */
 static void numbers_of(const hd_loader *l, int64_t numbers[NUMBERS])
 {
     const int64_t v[NUMBERS] = {
@@ -316,8 +331,9 @@ static void numbers_of(const hd_loader *l, int64_t numbers[NUMBERS])
     memcpy(numbers, v, sizeof v);
 }
 
-/* Writes the seed if num_replicas is set, and the order if it does not follow from the seed.
- * Removes an entry that an older state has left in d and that this state lacks. */
+/* Sets two entries of d: the seed if num_replicas is set, and during a shuffled epoch its order if
+ * the seed does not determine it. Removes an entry that is not set, because d may have it from an
+ * older state. Returns false with an error if memory runs out. */
 static bool write_order(const hd_loader *l, hd_dict *d, const char *prefix)
 {
     const char *seed = hd__dict_field(prefix, "seed"), *order = hd__dict_field(prefix, "order");
@@ -350,7 +366,8 @@ bool hd_loader_save(const hd_loader *l, hd_dict *d, const char *prefix)
     return hd__tensor_state_save("l", l, d, prefix, loader_write);
 }
 
-/* True if the integer prefix.field equals `here`, this loader's value; otherwise fails. */
+/* Returns false with an error unless d has an integer prefix.field that equals `here`, this
+ * loader's value. */
 static bool is_as_here(const hd_loader *l, const hd_dict *d, const char *prefix, const char *field,
                        int64_t here)
 {
@@ -362,7 +379,8 @@ static bool is_as_here(const hd_loader *l, const hd_dict *d, const char *prefix,
                     name, v, here, l->o.num_replicas ? " on all its ranks" : ""));
 }
 
-/* True if order has each of 0 to n - 1 once. seen: n bytes of 0 */
+/* Returns true if order, which has n numbers, has each of 0 to n - 1 once. `seen` is scratch
+ * memory: n bytes that are 0 before the call. */
 static bool is_permutation(const int64_t *order, int64_t n, unsigned char *seen)
 {
     int64_t i = 0;
@@ -372,7 +390,8 @@ static bool is_permutation(const int64_t *order, int64_t n, unsigned char *seen)
     return i == n;
 }
 
-/* *has becomes true if the state has this entry. Returns false if memory runs out. */
+/* Sets *has to true if d has the entry prefix.field, and to false otherwise. Returns false with an
+ * error if memory runs out. */
 static bool look_for(const hd_dict *d, const char *prefix, const char *field, bool *has)
 {
     const char *name = hd__dict_field(prefix, field);
@@ -380,8 +399,9 @@ static bool look_for(const hd_dict *d, const char *prefix, const char *field, bo
     return name;
 }
 
-/* True if the state has l's dataset and options, and l can load its kind; otherwise fails. A state
- * with a seed is from a loader with num_replicas. */
+/* Returns false with an error unless the state is from a loader with l's dataset and options.
+ * `seeded` is true if the state has a seed, which only a loader with num_replicas saves. Then l
+ * must have num_replicas and the same seed. */
 static bool fits_here(const hd_loader *l, const hd_dict *d, const char *prefix, bool seeded)
 {
     int64_t numbers[NUMBERS];
@@ -400,7 +420,8 @@ static bool fits_here(const hd_loader *l, const hd_dict *d, const char *prefix, 
     return !seeded || is_as_here(l, d, prefix, "seed", l->o.seed);
 }
 
-/* Sets l's order to the one that follows from the seed for this epoch, counted from 0. */
+/* Sets l->order to the order that the seed determines for this epoch, counted from 0. Returns false
+ * with an error if memory runs out. */
 static bool order_from_seed(hd_loader *l, int64_t epoch)
 {
     hd_generator *g = generator_of_epoch(l, epoch);
@@ -413,7 +434,8 @@ static bool order_from_seed(hd_loader *l, int64_t epoch)
     return true;
 }
 
-/* Checks the saved order, and sets l's order to it. */
+/* Sets l->order to the saved order. Returns false with an error if d does not have one, or if it is
+ * not a permutation of l's items. */
 static bool order_from_state(hd_loader *l, const hd_dict *d, const char *prefix)
 {
     const int64_t n = l->s->len;
@@ -429,8 +451,9 @@ static bool order_from_state(hd_loader *l, const hd_dict *d, const char *prefix)
     hd_free(seen);
     if (!ok) {
         return hd_fail(HD_VALUE,
-                       "'%s': expected int64 (%" PRId64 ",), each of 0 to %" PRId64 " once", name,
-                       n, n - 1);
+                       "'%s' is no permutation of the items: expected int64 (%" PRId64
+                       ",), each of 0 to %" PRId64 " once",
+                       name, n, n - 1);
     }
     memcpy(l->order, hd__tensor_ptr(order), (size_t)n * sizeof *l->order);
     l->own_order = true;

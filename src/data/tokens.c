@@ -1,7 +1,7 @@
-/* tokens.c - a row of token ids: a mapped file, a copy in memory, or a part of either.
+/* tokens.c - a sequence of token ids: a mapped file, a copy in memory, or a part of either.
  *
- * A file holds only the ids, two or four bytes each, with the low byte first on every machine. A
- * part points into its owner's bytes and holds the owner. */
+ * A file contains only the ids, with two or four bytes each, the low byte first on every machine. A
+ * part points into the bytes of its owner, the whole sequence, and holds a reference to it. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -68,8 +68,8 @@ static bool check_type(hd_token_type type)
            hd_fail(HD_VALUE, "type %d: expected HD_TOKEN_U16 or HD_TOKEN_U32", (int)type);
 }
 
-/* ids as a contiguous tensor. NULL with the error set unless they are int64 (n,), each from 0 to
- * 2^(8 width) - 1. */
+/* Returns ids as a contiguous tensor. Returns NULL with an error unless ids is int64 (n,) and its
+ * values are from 0 to 2^(8 width) - 1. */
 static hd_tensor *checked_ids(const hd_tensor *ids, int width)
 {
     if (!hd__tensor_arg("ids", ids)) {
@@ -84,7 +84,8 @@ static hd_tensor *checked_ids(const hd_tensor *ids, int width)
     const int64_t *v = x ? hd__tensor_ptr(x) : NULL;
     for (int64_t i = 0; x && i < x->numel; i++) {
         if (v[i] < 0 || v[i] > max) {
-            return hd_fail(HD_VALUE, "id %" PRId64 " at %" PRId64 ": expected 0 to %" PRId64, v[i],
+            return hd_fail(HD_VALUE,
+                           "id %" PRId64 " at position %" PRId64 ": expected 0 to %" PRId64, v[i],
                            i, max);
         }
     }
@@ -104,7 +105,9 @@ void hd__data_tokens_copy(const hd_tokens *t, int64_t at, int64_t n, int64_t *id
 
 /* ---------------------------------------------------------------- making */
 
-/* Maps a regular file, whose size must be a multiple of the width. An empty file is not mapped. */
+/* Maps the file at path, and sets t->bytes, t->mapped and t->len. An empty file is valid, but not
+ * mapped. Returns false with an error if the file is not regular, if its size is not a multiple of
+ * t->width, or if it cannot be mapped. */
 static bool tokens_map(hd_tokens *t, const char *path)
 {
     static unsigned char none;
@@ -113,9 +116,10 @@ static bool tokens_map(hd_tokens *t, const char *path)
     if (fd < 0) {
         return false;
     }
-    bool ok = n % t->width == 0 ||
-              hd_fail(HD_FORMAT, "'%.*s': %" PRId64 " bytes: expected a multiple of %d",
-                      HD__CUT(path), n, t->width);
+    bool ok =
+        n % t->width == 0 ||
+        hd_fail(HD_FORMAT, "'%.*s': the file has %" PRId64 " bytes: expected a multiple of %d",
+                HD__CUT(path), n, t->width);
     if (ok) {
         t->bytes = n > 0 ? hd__sys_map(fd, n, false) : &none;
         ok = t->bytes || hd__file_fail(path, "map", errno);
@@ -140,7 +144,8 @@ hd_tokens *hd_tokens_open(const char *path, hd_token_type type)
     return t;
 }
 
-/* A row that owns a copy of ids. Checks ids. */
+/* Makes a sequence that owns a copy of ids, with `width` bytes for each id. Returns NULL with an
+ * error if checked_ids does, or if memory runs out. */
 static hd_tokens *tokens_of(int width, const hd_tensor *ids)
 {
     HD__SCOPE_OR(NULL);

@@ -1,5 +1,5 @@
 /* finite.c - finds NaN and infinities in a tensor, for debug mode. Nearly all tensors have none, so
- * this is checked first, many elements at a time. */
+ * a check of many elements at a time comes first. */
 #include <math.h>
 
 #include "diagnose/diagnose_internal.h"
@@ -9,8 +9,8 @@
 
 /* ---------------------------------------------------------------- check whether all are finite */
 
-/* x - x is 0 for a finite x, and NaN for others. The sums are independent, so that compilers use
- * vectors. */
+/* x - x is 0 for a finite x, and NaN otherwise. The sums are independent of each other, so
+ * compilers compute them in vectors. */
 enum { SUMS = 16 };
 #define ALL_FINITE(name, type)                                                                     \
     static bool name(const type *x, int64_t n)                                                     \
@@ -34,7 +34,7 @@ enum { SUMS = 16 };
 ALL_FINITE(floats_finite, float)
 ALL_FINITE(doubles_finite, double)
 
-/* True if the n elements of x from index `at` of its storage, `stride` apart, are finite. */
+/* True if n elements in the storage of x, from index `at` on and `stride` apart, are finite. */
 static bool run_finite(const hd_tensor *x, int64_t at, int64_t stride, int64_t n)
 {
     const void *data = x->storage->data;
@@ -64,11 +64,11 @@ static bool all_finite(hd_tensor *x)
     return finite;
 }
 
-/* ---------------------------------------------------------------- the first one that is not
- * finite */
+/* ---------------------------------------------------------------- the first NaN or infinity */
 
-/* Searches x in row-major order. Sets *first to the number of its first NaN or, if it has none, of
- * its first infinity. */
+/* Searches x in row-major order. Returns HD__HAS_NAN, or HD__HAS_INF, or both bits if an infinity
+ * comes before the first NaN. Sets *first to the number of the first NaN or, if there is none, of
+ * the first infinity. */
 static unsigned int finite_search(const hd_tensor *x, int64_t *first)
 {
     hd_tensor *xs[] = {(hd_tensor *)(uintptr_t)x};

@@ -1,17 +1,17 @@
-/* first_nan.c - debug mode: warns of the first NaN or infinity. Without debug mode, too: warns of a
- * loss that is not finite.
+/* first_nan.c - in debug mode, warns of the first NaN or infinity. Even without debug mode, warns
+ * of a loss that is not finite.
  *
- * A NaN is "first" if no input of the call has one; an infinity, if all inputs are finite. So a
- * softmax over a mask with -inf gives no warning, but the NaN of a row that is masked completely
- * does. */
+ * A NaN is "first" if no input of the call has one. An infinity is "first" if all inputs of the
+ * call are finite. So a softmax over a mask with -inf gives no warning, but the NaN of a row that
+ * is masked completely does. */
 #include <math.h>
 
 #include "autograd/node.h"
 #include "diagnose/diagnose_internal.h"
 #include "tensor/shape.h"
 
-/* The number of backwards of ops that run now. Calls inside them do not warn: the warning names the
- * op. */
+/* The number of backward functions of ops that run on this thread now. Calls inside them give no
+ * warning; the warning about their gradients names the op. */
 static HD__TLS int in_backward;
 
 /* ---------------------------------------------------------------- results */
@@ -25,8 +25,9 @@ unsigned int hd__hear_overwrite_begins(int64_t n, hd_tensor *const *in)
     return has;
 }
 
-/* HD__HAS_NAN if x has a NaN and no input has one; HD__HAS_INF if x has an infinity and all inputs
- * are finite; else 0. `before` has the bits of the inputs. */
+/* Returns HD__HAS_NAN if x has a NaN and no input has one. Returns HD__HAS_INF if x has an infinity
+ * but no NaN, and all inputs are finite. Otherwise returns 0. `before` has the bits of the
+ * inputs. */
 static unsigned int news(unsigned int before, const hd_tensor *x)
 {
     unsigned int has = hd__diagnose_not_finite(x);
@@ -45,7 +46,7 @@ void hd__hear_overwritten(unsigned int before, const hd_tensor *y)
     }
 }
 
-/* True if y is a view, whose elements were all there before. */
+/* True if y is a view of the first input, so that its elements are not new. */
 static bool is_view(const hd_tensor *y, const hd__record_args *a)
 {
     return a->n_in > 0 && !hd__tensor_is_none(a->in[0]) && y->storage == a->in[0]->storage;
@@ -58,7 +59,7 @@ void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys, const h
         return;
     }
     for (int k = 0; k < n_out; k++) {
-        if (hd__diagnose_not_finite(ys[k])) { /* the inputs matter only then */
+        if (hd__diagnose_not_finite(ys[k])) { /* a finite result needs no look at the inputs */
             hd__hear_overwritten(hd__hear_overwrite_begins(a->n_in, a->in), ys[k]);
         }
     }
@@ -66,7 +67,8 @@ void hd__watch_record(const hd__op *op, int n_out, hd_tensor *const *ys, const h
 
 /* ---------------------------------------------------------------- gradients */
 
-/* True if all saved tensors are finite. If one is not, the forward's warning has named it. */
+/* True if all tensors that node n saved are finite. If one is not, a warning in the forward has
+ * named it. */
 static bool saved_finite(const hd__node *n)
 {
     unsigned int has = 0;
@@ -97,7 +99,8 @@ unsigned int hd__hear_gradients_begin(const hd__node *n, hd_tensor *const *dy)
 {
     unsigned int before = 0;
     for (int k = 0; k < n->n_out && hd__error_warns(); k++) {
-        before |= dy[k] ? hd__diagnose_not_finite(dy[k]) : 0; /* before it is written over */
+        /* before the backward, which may overwrite dy[k] */
+        before |= dy[k] ? hd__diagnose_not_finite(dy[k]) : 0;
     }
     in_backward++;
     return before;
@@ -122,7 +125,7 @@ void hd__watch_loss(double loss, const char *made_by)
                 : loss > 0  ? "inf"
                             : "-inf",
                 hd__event_watching() ? "An earlier warning names the call that made the first nan "
-                                       "or infinity; otherwise the data has it"
+                                       "or infinity. If there is none, the data has it"
                                      : "Set HEED_DEBUG=1 in the environment to see the call that "
                                        "made the first nan or infinity");
     }

@@ -1,5 +1,5 @@
-/* full_scope.c - the warning of a loop without a scope: the tensors that its rounds have left in
- * the scope around it. The end of a backward ends a round. */
+/* full_scope.c - warns of a training loop without a scope: its iterations leave their tensors in
+ * the scope around the loop. Here an iteration is called a round, and it ends with its backward. */
 #include <inttypes.h>
 
 #include "autograd/op.h"
@@ -7,26 +7,29 @@
 #include "diagnose/diagnose_internal.h"
 #include "tensor/shape.h"
 
-/* MUCH: bytes. MANY_GRAPHS: a program's own scope may hold a batch in this many parts, whose
- * gradients are added up. */
+/* MUCH: while fewer bytes are live, no scope gets a warning because of its bytes. MANY_GRAPHS: a
+ * scope other than the root scope gets a warning only after this many backwards, because its loop
+ * may add up the gradients of several parts of a batch. The root scope gets it after 3. */
 enum { MUCH = 1 << 30, MANY_GRAPHS = 32 };
 
-/* The tensors of a scope that were made in the rounds between the first and the last loss. The
- * largest round may have made tensors that the program wants to keep. */
+/* Counts of a scope's tensors that were made in the rounds between the first and the last loss. The
+ * warning ignores the largest round, which may have made tensors that the program wants to keep. */
 typedef struct rounds {
-    int64_t graphs; /* losses of one maker whose backward has ended */
+    int64_t graphs; /* the number of losses of one function whose backward has ended */
     int64_t bytes, tensors;
-    int64_t most_bytes, most_tensors; /* of the largest round */
+    int64_t most_bytes, most_tensors; /* the most bytes and tensors of one round */
     const hd_tensor *largest;
 } rounds;
 
 static bool is_loss(const hd_tensor *t, const char *made_by)
 {
-    const hd__node *n = t->base ? NULL : t->attachment; /* a reader may replace a view's node */
+    /* Another thread may replace the node of a view, so views are left out. */
+    const hd__node *n = t->base ? NULL : t->attachment;
     return n && n->ended == HD__ENDED_LOSS && t->made_by == made_by;
 }
 
-/* s->first is the newest tensor. */
+/* Returns the counts of s; a round ends at each loss that made_by made. Goes from the newest
+ * tensor, s->first, to the oldest one. */
 static rounds rounds_in(const hd_scope *s, const char *made_by)
 {
     rounds all = {0}, one = {0};
@@ -68,12 +71,13 @@ static void watch_memory(hd__node *loss, const char *made_by)
     const bool much = live >= MUCH && r.bytes - r.most_bytes > live / 2;
     const bool many = count >= HD__SCOPE_MANY && r.tensors - r.most_tensors > count / 2;
     if (r.graphs >= (s->outer ? MANY_GRAPHS : 3) && (much || many)) {
-        hd_warn("%s owns %" PRId64 " tensors with %" PRId64 " bytes that were made between the "
-                "first and the last of %" PRId64
-                " backwards, such as the %s that %s made. Write HD_SCOPE; at the start of the "
-                "loop's body, so that each round frees its tensors. hd_scope_report lists them all",
-                hd__live_scope_name(s, name, sizeof name), r.tensors, r.bytes, r.graphs,
-                HD__SHAPE(r.largest), r.largest->made_by);
+        hd_warn(
+            "%s owns %" PRId64 " tensors with %" PRId64 " bytes that were made between the "
+            "first and the last of %" PRId64
+            " backwards, such as the %s that %s made. Write HD_SCOPE; at the start of the "
+            "loop's body, so that each iteration frees its tensors. hd_scope_report lists them all",
+            hd__live_scope_name(s, name, sizeof name), r.tensors, r.bytes, r.graphs,
+            HD__SHAPE(r.largest), r.largest->made_by);
     }
 }
 

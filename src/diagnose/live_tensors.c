@@ -1,9 +1,9 @@
-/* live_tensors.c - the live tensors by the functions that made them: for hd_tensor_report, for
- * hd_scope_report, and for the message when memory runs out.
+/* live_tensors.c - lists the live tensors by the functions that made them: for hd_tensor_report,
+ * for hd_scope_report, and for the message when memory runs out.
  *
  * A tensor that is made in debug mode enters a list, with the module whose forward runs then, and
- * leaves it when it is freed. A tensor that the graph saves enters with the maker of the original.
- * hd__diagnose_lock protects the list and made_by of the tensors in it. */
+ * leaves it when it is freed. A tensor that the graph saves counts for the function that made the
+ * original. hd__diagnose_lock protects the list and made_by of the tensors in it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +16,12 @@ static struct {
     int64_t n;
 } live;
 
-/* The tensors of one maker: a function, and the module or the scope in which it worked. */
+/* The tensors of one maker: a function, and the module or the scope in which it was called. */
 typedef struct maker {
     const hd__tensor_storage *storage;
     const char *made_by, *made_in; /* made_in: NULL outside a forward */
     int64_t scope;                 /* the scope's number; 0 for the root scope, or if unused */
-    int64_t order;                 /* the bytes of a storage count at the lowest order */
+    int64_t order; /* of the rows of one storage, the one with the lowest order counts the bytes */
     int64_t count, bytes;
 } maker;
 
@@ -110,8 +110,8 @@ static maker maker_of(const hd_tensor *t)
     return (maker){t->storage, by, .count = 1, .bytes = (int64_t)t->storage->nbytes};
 }
 
-/* Counts the bytes of each storage at one of its tensors only, and joins the rows of one maker.
- * Returns the number of rows left. */
+/* Counts the bytes of each storage in one row only, joins the rows of one maker, and sorts them by
+ * scope and bytes. Returns the number of rows that are left. */
 static int64_t join_makers(maker *rows, int64_t n)
 {
     qsort(rows, (size_t)n, sizeof *rows, by_storage);
@@ -136,8 +136,8 @@ static int64_t join_makers(maker *rows, int64_t n)
 
 /* ---------------------------------------------------------------- the report of the list */
 
-/* Allocates a row for each listed tensor; *n is their number. The caller calls hd_free. NULL with
- * an error if memory runs out. */
+/* Allocates a row for each listed tensor, and sets *n to their number. The caller frees the rows
+ * with hd_free. Returns NULL with an error if memory runs out. */
 static maker *list_makers(int64_t *n)
 {
     pthread_mutex_lock(&hd__diagnose_lock);
@@ -187,7 +187,7 @@ int64_t hd_tensor_report(void)
     return all;
 }
 
-/* Reports the live tensors, unless the last report had the same number. */
+/* Warns of the live tensors. Does nothing if there are none, or as many as at the last call. */
 void hd__live_tell(void)
 {
     static atomic_llong told;
@@ -199,7 +199,8 @@ void hd__live_tell(void)
 
 /* ---------------------------------------------------------------- the table of the scopes */
 
-/* Adds a row for each tensor of a scope after the first *n rows, and raises *n. */
+/* Writes a row for each tensor of the scope s, behind the first *n rows, and raises *n. `scope` is
+ * the scope's number. */
 static void list_scope(const hd_scope *s, int64_t scope, maker *rows, int64_t *n)
 {
     for (const hd_tensor *t = s->first; t; t = t->next, ++*n) {
@@ -221,7 +222,7 @@ const char *hd__live_scope_name(const hd_scope *s, char *text, size_t size)
     return text;
 }
 
-/* Writes the scope's n rows. */
+/* Adds to t a line about the scope s, and a line for each of its n rows. */
 static void write_scope(hd__text *t, const hd_scope *s, const maker *rows, int64_t n)
 {
     char name[400];
@@ -238,8 +239,8 @@ static void write_scope(hd__text *t, const hd_scope *s, const maker *rows, int64
     }
 }
 
-/* Allocates an array of the open scopes, the root first; *n is their number. The caller calls
- * hd_free. NULL if memory runs out. */
+/* Allocates an array of the open scopes, the root scope first, and sets *n to their number. The
+ * caller frees it with hd_free. Returns NULL if memory runs out. */
 static const hd_scope **scopes_from_root(int64_t *n)
 {
     *n = 0;
@@ -287,8 +288,8 @@ bool hd_scope_report(FILE *f)
 
 /* ---------------------------------------------------------------- memory runs out */
 
-/* The maker with most bytes among a scope's tensors, and the bytes of all. made_by is "?" if memory
- * runs out. */
+/* The maker with the most bytes among a scope's tensors, and the bytes of all these tensors.
+ * large.made_by is "?" if memory runs out. */
 typedef struct makers {
     maker large;
     int64_t bytes;
@@ -311,9 +312,9 @@ static makers makers_in(const hd_scope *s)
     return found;
 }
 
-enum { WORTH_A_NOTE = 1 << 20 }; /* bytes */
+enum { WORTH_A_NOTE = 1 << 20 }; /* the fewest bytes for which a scope is named */
 
-/* Names the scope with most bytes. */
+/* Writes into text which scope holds the most bytes, and which function made most of them. */
 void hd__hear_memory_ran_out(char text[HD__NOTE])
 {
     makers most = {.bytes = WORTH_A_NOTE - 1};

@@ -7,7 +7,7 @@
  * own code, and heed's work between ops.
  *
  * Profiling never fails a call. The tables are allocated once with calloc, so that hd_bytes_live
- * does not change. Names for which they have no room, or no memory, count in a row of their own,
+ * does not change. If a table is full, or could not be allocated, further names count in the row
  * `rest`. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,11 +22,11 @@ enum { PLACES = 8192, TRIES = 64 };
 
 typedef hd__diagnose_profiled row;
 
-/* Protected by hd__diagnose_lock. */
+/* The counts of all threads, protected by hd__diagnose_lock. */
 static struct {
-    row *rows; /* PLACES for each table; a row without a name is empty; NULL if not allocated */
+    row *rows; /* PLACES for each table; unused rows have no name; NULL if not allocated */
     row rest[TABLES];
-    int64_t whole; /* the time of all threads */
+    int64_t whole; /* the nanoseconds of all threads */
 } profile;
 
 static bool profiling(void)
@@ -47,7 +47,7 @@ static row *row_of(int table, const char *name)
             return r;
         }
     }
-    profile.rest[table].name = "names that had no room";
+    profile.rest[table].name = "names that did not fit";
     return &profile.rest[table];
 }
 
@@ -60,7 +60,8 @@ static void add_up(row *r, const row *more)
     r->flop += more->flop;
 }
 
-/* Adds the calling thread's time up to now to `whole`. */
+/* Adds to profile.whole the time since the calling thread, whose data is `mine`, called see() last.
+ * The thread's first call adds nothing. */
 static void see(hd__trace_hearing *mine)
 {
     int64_t now = hd__sys_nanoseconds();
@@ -111,7 +112,7 @@ void hd__profile_end(bool span, const hd__diagnose_profiled *e)
     HD__LOCKED(hd__diagnose_lock);
     if (*r.name) {
         add_up(row_of(BY_OP, r.name), &r);
-        r.calls = 0; /* a module counts its forwards only */
+        r.calls = 0; /* only a forward counts as a call of the module */
     }
     add_up(row_of(BY_MODULE, r.module ? r.module : "outside of modules"), &r);
     see(mine);
@@ -125,8 +126,8 @@ static int longest_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Writes v with at most three digits, a prefix and the unit; 0 as spaces. The prefixes are a factor
- * of 1000 apart. */
+/* Writes v with at most three digits, one of the prefixes, and the unit; writes 0 as spaces. Each
+ * prefix stands for 1000 times the one before it. */
 static void write_amount(hd__text *t, double v, const char *prefix, const char *unit)
 {
     char amount[40] = "";
@@ -153,7 +154,7 @@ static void write_row(hd__text *t, const row *r, double whole)
     hd__text_format(t, "  %s\n", r->name);
 }
 
-/* Collects the used rows of a table. Returns their number. */
+/* Copies the used rows of a table to `rows`. Returns their number. */
 static int64_t collect_rows(row *rows, int table)
 {
     int64_t n = 0;
@@ -196,7 +197,8 @@ HD__RARE bool hd_profile(FILE *f)
     }
     row *ops = rows + PLACES + 1;
     void *locale = hd__sys_locale_enter();
-    pthread_mutex_lock(&hd__diagnose_lock); /* not held while writing, which may call a handler */
+    /* The lock ends before the report is written, because writing may call a handler. */
+    pthread_mutex_lock(&hd__diagnose_lock);
     see(hd__trace_heard());
     int64_t n_modules = collect_rows(rows, BY_MODULE), n_ops = collect_rows(ops, BY_OP),
             whole = profile.whole;

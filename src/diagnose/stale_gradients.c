@@ -1,30 +1,32 @@
 /* stale_gradients.c - warnings of steps that use gradients a second time, and of steps without
  * gradients.
  *
- * A leaf's hd__tensor_grad_use has the optimizer that used its .grad last, and whether only
- * backward has changed it since. hd_set_grad, and zeroing the .grad even in place, reset this
- * record. So a loop that does one of these gives no warning, and neither does one that adds up the
- * gradients of several backwards. */
+ * A leaf's hd__tensor_grad_use records which optimizer used its .grad last, and whether only
+ * backward has changed the .grad since. hd_set_grad resets this record, and so does zeroing the
+ * .grad, even in place. So a loop that does one of these gets no warning. Neither does a loop that
+ * adds up the gradients of several backwards before each step. */
 #include <inttypes.h>
 
 #include "diagnose/diagnose_internal.h"
 #include "optim/optim.h"
 
-/* The number of steps in vain, one after another, that give a warning. A few are no mistake: a
- * program may zero the gradients of a NaN loss before the step. */
+/* A warning comes after this many steps in a row that found no gradient. A few such steps are no
+ * mistake: a program may zero the gradients of a NaN loss before the step. */
 enum { IN_VAIN = 10 };
 
 /* What a step found in all parameters of its optimizer. */
 typedef struct finding {
-    int64_t grads, used; /* gradients; those used in the last step and added to since */
+    /* grads: the number of gradients. used: the number of those that the last step used and that
+     * backward has added to since. */
+    int64_t grads, used;
     /* wanted: a parameter requires grad. written: a backward has written a .grad since the last
      * step. stepped: an earlier step found a gradient. */
     bool wanted, written, stepped;
 } finding;
 
-/* True if o used this gradient of p before, and since then only a backward has changed it, and
- * nothing but that step has changed p. A method that starts each step from other weights may want
- * the sum of all gradients. */
+/* True if o used this gradient of p in a step, only a backward has changed the gradient since, and
+ * nothing but that step has changed p. If the program has also changed p itself, its method may
+ * want the sum of all gradients. */
 static bool is_used(const hd_optim *o, const hd_tensor *p, const hd__tensor_grad_use *use,
                     int64_t version)
 {
@@ -45,7 +47,8 @@ static finding look_at_grads(const hd_optim *o)
             f.grads += version >= 0;
             f.used += is_used(o, p, use, version);
             f.written |= atomic_exchange(&use->written, false);
-            use->by = *hd__optim_lr(o, o->slots[i].group) > 0 ? o->number : 0; /* lr 0 uses none */
+            /* A step with lr 0 has not used the gradient. */
+            use->by = *hd__optim_lr(o, o->slots[i].group) > 0 ? o->number : 0;
             use->version = version;
             use->stepped = hd__tensor_version_of(p);
             use->added = false;
@@ -54,8 +57,9 @@ static finding look_at_grads(const hd_optim *o)
     return f;
 }
 
-/* Adds 1 to *steps if the step was in vain; otherwise sets *steps to 0. True if it has just reached
- * IN_VAIN. Then it stays there, so that the warning comes once. */
+/* Adds 1 to *steps if the step was in vain (it found no gradient); otherwise sets *steps to 0.
+ * Returns true if *steps has just reached IN_VAIN. It then keeps this value, so that the warning
+ * comes only once. */
 static bool is_told_now(int *steps, bool vain)
 {
     if (*steps == IN_VAIN) {

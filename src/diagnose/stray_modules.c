@@ -1,16 +1,17 @@
-/* stray_modules.c - debug mode: warns of a module that another module's forward runs, but that is
- * neither registered nor freed.
+/* stray_modules.c - in debug mode, warns of a module that another module's forward runs, but that
+ * is neither registered nor freed.
  *
  * A forward may run a trained module without a parent on purpose: a discriminator with an optimizer
  * of its own, or a net whose features are compared. Such a program frees this module. So the
- * warning waits for the end. */
+ * warning comes at the end of the program, for modules that were not freed. */
 #include <stdio.h>
 
 #include "base/error/lasting.h"
 #include "diagnose/diagnose_internal.h"
 #include "nn/names.h"
 
-/* The modules that ran so and were not freed; hd__diagnose_lock protects the list. */
+/* The modules that ran in another module's forward without a parent, and are not freed.
+ * hd__diagnose_lock protects the list. */
 static hd_module *strays;
 
 /* True if m or one of its descendants has a parameter that requires grad. */
@@ -64,8 +65,8 @@ void hd__hear_module_freed(const hd_module *m)
     }
 }
 
-/* The text of a stray without a parent that has not been reported; NULL if there is none. Marks all
- * strays with this text as reported. */
+/* Returns the text of a stray module that still has no parent and was not reported; NULL if there
+ * is none. Marks all strays with this text as reported. */
 static const char *take_stray(void)
 {
     HD__LOCKED(hd__diagnose_lock);

@@ -1,8 +1,8 @@
-/* trace.c - writes the lines of HEED_TRACE for modules and optimizers, and counts these for
- * HEED_PROFILE. trace_graph.c writes the lines of ops and nodes.
+/* trace.c - writes the lines of HEED_TRACE for modules and optimizers, and counts their calls and
+ * time for HEED_PROFILE. trace_graph.c writes the lines of ops and nodes.
  *
- * A line is built on the stack and written at once. So it stays whole whatever other threads write,
- * and needs no memory. Only a line with many shapes is cut off. */
+ * A line is built on the stack and written by one call, so lines of several threads do not mix, and
+ * no memory is needed. A line that is too long is cut off. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "diagnose/diagnose_internal.h"
 #include "tensor/shape.h"
 
-static pthread_key_t key; /* of each thread's hd__trace_hearing */
+static pthread_key_t key; /* the key of each thread's hd__trace_hearing */
 static bool key_made;
 
 static void hearing_prepare(void)
@@ -23,7 +23,8 @@ static void hearing_prepare(void)
 hd__trace_hearing *hd__trace_heard(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static hd__trace_hearing spare; /* shared by all threads for which there is no memory */
+    /* shared by all threads that got no memory for one of their own */
+    static hd__trace_hearing spare;
     pthread_once(&once, hearing_prepare);
     hd__trace_hearing *mine = key_made ? pthread_getspecific(key) : &spare;
     if (!mine) {

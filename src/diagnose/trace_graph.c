@@ -1,5 +1,5 @@
-/* trace_graph.c - HEED_TRACE and HEED_PROFILE for the graph: each op when its result is ready, and
- * each node when backward reaches it. */
+/* trace_graph.c - writes the lines of HEED_TRACE, and counts the time of HEED_PROFILE, for each op
+ * when its result is ready, and for each node of the graph when backward reaches it. */
 #include "autograd/node.h"
 #include "autograd/record.h"
 #include "base/error/lasting.h"
@@ -7,9 +7,9 @@
 
 /* ---------------------------------------------------------------- ops */
 
-/* Writes the line of an op. n_out is 0 if a user's op has failed. name is the node's name, or NULL
- * for an op that never records. If this call was not recorded, the line has the name without
- * "Backward". */
+/* Writes the line of an op. n_out is 0 if a user's op has failed. `name` is the name of the op's
+ * node, or NULL for an op that never records. If this call was not recorded, the line has the name
+ * without "Backward". */
 static void trace_op(const char *name, int n_out, hd_tensor *const *ys, int64_t n_in,
                      hd_tensor *const *in)
 {
@@ -26,15 +26,16 @@ static void trace_op(const char *name, int n_out, hd_tensor *const *ys, int64_t 
     hd__trace_line_end(&l, hd__debug_module);
 }
 
-/* Counts and traces an op, or a span, that has ended; see trace_op and hd__profile_end. */
+/* Counts an op that has ended, or a span if `span` (hd__profile_end), and writes its line
+ * (trace_op). Ignores an op that a node's backward has called. */
 static void tell_op(bool span, const char *name, int n_out, hd_tensor *const *ys, int64_t n_in,
                     hd_tensor *const *in)
 {
     hd__diagnose_profiled e = {.name = hd__call, .module = hd__debug_module, .calls = 1};
     if (hd__trace_heard()->walking == hd__call) {
-        return; /* the call is the backward's: the op belongs to a node, not to the program */
+        return; /* the op belongs to a node of the backward, not to the program */
     }
-    for (int k = 0; k < n_out; k++) { /* a view or a changed tensor has the memory of in[0] */
+    for (int k = 0; k < n_out; k++) { /* a view or a tensor changed in place has in[0]'s memory */
         bool fresh = n_in == 0 || ys[k]->storage != in[0]->storage;
         e.bytes += fresh ? ys[k]->numel * hd__tensor_bytes_of(ys[k]->dtype) : 0;
     }
@@ -74,7 +75,8 @@ static void add_output(hd__trace_line *l, const hd__node_out_meta *out)
     hd__trace_line_add(l, " %s", out ? HD__SIZES(out->ndim, out->sizes) : "None");
 }
 
-/* Writes n with the shapes of the gradients that it received and of those that it computes. */
+/* Writes the line of node n, with the shapes of the gradients that it received and of those that it
+ * computes. */
 static void trace_node(const hd__node *n)
 {
     char name[64];

@@ -1,8 +1,9 @@
 /* checkpoint.c - writes the two files of a checkpoint, and loads a checkpoint.
  *
  * The numbers and strings of the state are texts in the metadata of state.safetensors. The first
- * word of such a text is its kind: "int -3", "double 3fb999999999999a", "string any text". A double
- * is written as its bits, so that nothing is lost and the locale does not matter. */
+ * word of such a text is the type of the value: "int -3", "double 3fb999999999999a", "string any
+ * text". A double is written as its 64 bits in hexadecimal, so the value is exact and does not
+ * depend on the locale. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +18,8 @@ static const char version_name[] = "heed.version", level_name[] = "heed.cpu_leve
 
 /* ---------------------------------------------------------------- state as tensors and strings */
 
-/* Sets the entry `name` to kind followed by s, which may be too long for a format. */
+/* Sets the entry `name` of `to` to a text: `kind` followed by s. s may be of any length. Returns
+ * false with an error if memory runs out. */
 static bool encode_text(hd_dict *to, const char *name, const char *kind, const char *s)
 {
     HD__SCOPE_OR(false);
@@ -70,7 +72,8 @@ hd_dict *hd__checkpoint_encode(const hd_dict *state)
     return encoded;
 }
 
-/* True if s is a number in base 10 or 16, and nothing else. */
+/* Returns true if s is nothing but an integer in this base: 10, where a minus sign may come first,
+ * or 16. */
 static bool digits_only(const char *s, int base)
 {
     s += base == 10 && *s == '-';
@@ -96,7 +99,7 @@ static bool decode_value(hd_dict *to, const char *path, const char *name, const 
         return hd_dict_set_double(to, name, v);
     }
     return hd_fail(HD_FORMAT,
-                   "'%.*s': '%.*s' is '%.*s': expected \"int \", "
+                   "'%.*s': entry '%.*s' is '%.*s': expected \"int \", "
                    "\"double \" or \"string \" and a value",
                    HD__CUT(path), HD__CUT(name), HD__CUT(text));
 }
@@ -130,16 +133,16 @@ bool hd__checkpoint_fill(const char *hidden, const hd_dict *model, const hd_dict
 
 typedef struct checkpoint_file {
     const char *name;
-    hd_dict **to; /* the caller's dictionary for it; NULL: not wanted */
-    int fd;       /* -1: not open */
-    int cause;    /* the errno if it could not be opened */
+    hd_dict **to; /* gets the file's dictionary; NULL: the caller does not want it */
+    int fd;       /* the open file; -1: it is not open */
+    int cause;    /* if fd is -1: the errno that says why */
 } checkpoint_file;
 
 enum { MODEL_FILE, STATE_FILE, ALL_FILES };
 
-/* Opens both files of the directory that dir names now, and returns the open directory or -1. The
- * files are opened through the directory, so they belong together even if dir is replaced
- * meanwhile. */
+/* Opens the directory dir, and both files through it, so the files belong to the same checkpoint
+ * even if another process replaces dir meanwhile. Sets fd and cause of both files; sets no error.
+ * Returns the open directory, which the caller closes, or -1 if it cannot be opened. */
 static int files_open_once(const char *dir, checkpoint_file *f)
 {
     int fd = hd__sys_open_directory(dir, true), cause = errno;
@@ -158,8 +161,9 @@ static void files_close(checkpoint_file *f)
     }
 }
 
-/* Opens both files. If dir is replaced meanwhile and loses them, opens those of the new
- * checkpoint. */
+/* Opens both files of dir, and sets fd and cause of each. If a file is missing because another
+ * process has replaced dir meanwhile, opens the files of the new checkpoint. Sets no error:
+ * load_from makes one from `cause`. */
 static void files_open(const char *dir, checkpoint_file *f)
 {
     for (;;) {
@@ -212,7 +216,7 @@ bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state)
         }
     }
     files_close(f);
-    if (!ok && model) { /* the state failed, or the model itself */
+    if (!ok && model) { /* the state or the model could not be loaded */
         hd_dict_free(*model);
         *model = NULL;
     }

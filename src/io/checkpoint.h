@@ -1,5 +1,5 @@
-/* checkpoint.h - functions of checkpoints that loading (checkpoint.c), saving (checkpoint_save.c)
- * and removing (checkpoint_remove.c) share. */
+/* checkpoint.h - functions that loading (checkpoint.c), saving (checkpoint_save.c) and removing
+ * checkpoints (checkpoint_remove.c) share. */
 #ifndef HEED_IO_CHECKPOINT_H
 #define HEED_IO_CHECKPOINT_H
 
@@ -11,16 +11,20 @@
 #define HD__MODEL_FILE "model.safetensors"
 #define HD__STATE_FILE "state.safetensors"
 
-extern const char *const hd__checkpoint_files[]; /* both names, then NULL */
+/* the names of a checkpoint's two files, then NULL */
+extern const char *const hd__checkpoint_files[];
 
-/* The state with its numbers as strings. The caller frees it by hd_dict_free. */
+/* Returns a new dictionary: the state, with its numbers written as strings. The caller frees it
+ * with hd_dict_free. Returns NULL with an error if memory runs out. */
 hd_dict *hd__checkpoint_encode(const hd_dict *state);
-/* Writes both files into the empty directory `hidden`, and syncs them. */
+/* Writes model.safetensors and state.safetensors into the empty directory `hidden`, and syncs them.
+ * Returns false with an error if a file cannot be written. */
 bool hd__checkpoint_fill(const char *hidden, const hd_dict *model, const hd_dict *encoded);
 
 /* ---------------------------------------------------------------- checkpoint_remove.c */
 
-/* True if dir may be removed: no link, with both files, and without directories. Else fails. */
+/* Returns true if dir is a checkpoint that may be removed: it is not a symbolic link, has both
+ * files, and contains no directory. Otherwise returns false with an error. */
 bool hd__checkpoint_removable(const char *dir);
 
 #endif

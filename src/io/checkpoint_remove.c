@@ -1,8 +1,8 @@
 /* checkpoint_remove.c - removes checkpoints.
  *
- * A checkpoint first gets a hidden name (base/files/folder.h), so that no program finds half of it.
- * Then its files are removed. If the hidden name cannot be made durable, the checkpoint gets its
- * old name back. If a file cannot be removed, the next call removes the rest of the hidden
+ * First the directory is renamed to a hidden name (base/files/folder.h), so no program finds half a
+ * checkpoint. Then its files are removed. If the rename cannot be synced to disk, the directory
+ * gets its old name back. If a file cannot be removed, the next call removes the rest of the hidden
  * directory. */
 #include <errno.h>
 
@@ -15,7 +15,8 @@ static bool is_missing(int cause)
     return cause == ENOENT || cause == ENOTDIR;
 }
 
-/* False for a symbolic link: neither it nor the directory behind it is ever removed. */
+/* Returns false with an error if dir is a symbolic link: neither the link nor its target may be
+ * removed. Returns true if dir does not exist; check_holds reports this. */
 static bool check_no_link(const char *dir)
 {
     hd__sys_info info;
@@ -27,8 +28,8 @@ static bool check_no_link(const char *dir)
                    HD__CUT(dir));
 }
 
-/* True if dir holds `file`. The message says if dir itself is missing, perhaps because another
- * process has just moved it. */
+/* Returns false with an error unless dir has a regular file with the name `file`. The message says
+ * so if dir itself does not exist, perhaps because another process has just moved it. */
 static bool check_holds(const char *dir, const char *file)
 {
     HD__SCOPE_OR(false);
@@ -50,8 +51,8 @@ static bool check_holds(const char *dir, const char *file)
     return hd_fail(HD_FORMAT, "'%.*s' holds no %s: expected a checkpoint", HD__CUT(dir), file);
 }
 
-/* True if dir holds only files. With a directory in it, removing would fail halfway, when some
- * files are already gone. */
+/* Returns false with an error if dir contains a directory. Without this check, the removal would
+ * fail at this directory, when some files are already removed. */
 static bool check_files_only(const char *dir)
 {
     hd__sys_list *list = hd__sys_list_at(dir);
@@ -66,7 +67,8 @@ static bool check_files_only(const char *dir)
         if (there && info.kind == HD__SYS_DIRECTORY) {
             ok = hd_fail(HD_FORMAT, "'%.*s' holds the directory '%.*s': expected files",
                          HD__CUT(dir), HD__CUT(name));
-        } else if (!there && errno != ENOENT) { /* ENOENT: it was removed meanwhile */
+            /* ENOENT: another process has removed it meanwhile */
+        } else if (!there && errno != ENOENT) {
             ok = hd__file_fail(dir, "read", errno);
         }
     }
@@ -82,14 +84,17 @@ bool hd__checkpoint_removable(const char *dir)
 
 /* ---------------------------------------------------------------- removing */
 
-/* Fails: `what` was not possible, and the rest of the checkpoint is at `hidden`. */
+/* Sets the error HD_IO and returns false. The message says that `what` failed with the errno cause,
+ * and that the rest of the checkpoint is at `hidden`. */
 static bool left_at(const char *dir, const char *what, int cause, const char *hidden)
 {
     return hd_fail(HD_IO, "'%.*s': cannot %s: %s. The rest is at '%.*s'; the next call removes it",
                    HD__CUT(dir), what, HD__WHY(cause), HD__CUT(hidden));
 }
 
-/* Removes the hidden directory, and closes parent, the open directory of both names. */
+/* Syncs and closes `parent`, the open directory that contains both f->path and f->hidden. Then
+ * removes the files of f->hidden, and the directory itself. If the sync fails, renames f->hidden
+ * back to f->path. Returns false with an error if the sync or the removal fails. */
 static bool remove_hidden(int parent, hd__folder *f)
 {
     int cause = hd__file_sync_close(parent);
@@ -103,7 +108,9 @@ static bool remove_hidden(int parent, hd__folder *f)
     return cause == 0 || left_at(f->path, "remove its files", cause, f->hidden);
 }
 
-/* The errno that forbids removing the open directory's files; 0 for its owner, who can allow it. */
+/* Returns 0 if this process may remove files in the open directory fd. Otherwise returns the errno
+ * that says why not. The owner of the directory may always remove them, because the owner can
+ * change its permissions. */
 static int unremovable_cause(int fd)
 {
     hd__sys_info info;
@@ -113,7 +120,10 @@ static int unremovable_cause(int fd)
     return info.own || hd__sys_may_remove_in(fd) == 0 ? 0 : errno;
 }
 
-/* Locks the checkpoint, so that no other call takes it for a left-over, and removes it. */
+/* Removes the checkpoint at f->path, and closes `parent`, its open parent directory. Locks the
+ * checkpoint before it renames it to a hidden name: other calls take a hidden directory that is not
+ * locked for the rest of a call that failed, and remove it. Returns false with an error if the
+ * checkpoint cannot be removed. */
 static bool remove_in(int parent, hd__folder *f)
 {
     f->lock = hd__sys_open_directory(f->path, false);
@@ -131,8 +141,10 @@ static bool remove_in(int parent, hd__folder *f)
     return false;
 }
 
-/* Removes the rest of the checkpoint that a failed or killed call has left. *gone becomes true if
- * there was one, and nothing is at f->path. Returns false after an error. */
+/* Removes the hidden directories that earlier calls for f->path have left because they failed or
+ * were killed. Sets *gone to true if there was one and f->path does not exist: then nothing of the
+ * checkpoint is left. Returns false with an error if f->path does not exist and one of them cannot
+ * be removed. */
 static bool go_on(const hd__folder *f, bool *gone)
 {
     hd__file_left_overs left = {0};

@@ -1,6 +1,5 @@
-/* checkpoint_save.c - saves the state of a run as a checkpoint, a directory that appears complete
- * or not at all. It gets a new name, or takes the place of an old checkpoint
- * (base/files/folder.h). */
+/* checkpoint_save.c - saves a checkpoint, a directory that appears complete or not at all. The
+ * directory gets a new name, or takes the place of an old checkpoint (base/files/folder.h). */
 #include <errno.h>
 #include <string.h>
 
@@ -9,7 +8,7 @@
 
 typedef struct saving {
     const hd_dict *model, *encoded;
-    unsigned mode; /* the mode with which the new directory was made */
+    unsigned mode; /* the permissions with which the new directory was made */
 } saving;
 
 /* ---------------------------------------------------------------- arguments */
@@ -19,16 +18,17 @@ static bool check_model(const hd_dict *model)
     for (int64_t i = 0; i < hd_dict_len(model); i++) {
         const char *name = hd_dict_name(model, i);
         if (hd_dict_kind_of(model, name) != HD_DICT_TENSOR) {
-            return hd_fail(HD_VALUE,
-                           "model: '%.*s' is not a tensor: expected only tensors. Other values "
-                           "belong in state",
-                           HD__CUT(name));
+            return hd_fail(
+                HD_VALUE,
+                "model: '%.*s' is not a tensor: expected only tensors. Put other values into state",
+                HD__CUT(name));
         }
     }
     return true;
 }
 
-/* Fails for "." and "..", which cannot be exchanged with another directory. */
+/* Returns false with an error if dir ends in "." or "..", because such a path cannot be exchanged
+ * with another directory. */
 static bool has_own_name(const char *dir)
 {
     const char *last = hd__file_last_part(dir);
@@ -42,8 +42,9 @@ static bool has_own_name(const char *dir)
 
 /* ---------------------------------------------------------------- modes */
 
-/* Sets the mode of `name` in the new directory. Returns 0 or an errno. Ignores a file system
- * without modes, and a missing name, which a later step finds. */
+/* Sets the permissions of `name` in the new directory to `mode`. Returns 0, or an errno if this
+ * fails. Also returns 0 if the file system has no permissions, or if `name` does not exist, which a
+ * later step reports. */
 static int set_mode(const hd__folder *f, const char *name, unsigned mode)
 {
     bool ok = hd__sys_chmod(f->lock, name, mode) == 0;
@@ -51,7 +52,9 @@ static int set_mode(const hd__folder *f, const char *name, unsigned mode)
     return ok || ignored ? 0 : errno;
 }
 
-/* Hides the new directory from other users while it is filled: the old one may be private. */
+/* Denies other users access to the new directory while it is filled, because the old one may be
+ * private. Stores the permissions that it had in saving.mode, for give_name. Returns false with an
+ * error if this fails. */
 static bool hide(hd__folder *f)
 {
     hd__sys_info info;
@@ -63,7 +66,8 @@ static bool hide(hd__folder *f)
     return true;
 }
 
-/* Gives the new files and their directory the modes of the old ones. Returns 0 or an errno. */
+/* Copies the permissions of the old directory and its two files to the new ones. Returns 0, or an
+ * errno if this fails: ENOENT if another process has moved the old directory. */
 static int copy_modes(const hd__folder *f)
 {
     static const char *const names[] = {HD__MODEL_FILE, HD__STATE_FILE, "."};
@@ -91,9 +95,9 @@ static bool exchange_fail(const char *dir, int cause)
                    HD__CUT(dir));
 }
 
-/* Renames the new directory to f->path, where nothing is. Returns false with *cause 0 if another
- * process has made a directory there meanwhile; after a failure, false with an errno in *cause and
- * the error set. */
+/* Renames the new directory to f->path, which did not exist a moment ago. If another process has
+ * made a directory there meanwhile, sets *cause to 0 and returns false, without an error. On any
+ * other failure, sets *cause to the errno and returns false with an error. */
 static bool give_name(const hd__folder *f, int *cause)
 {
     *cause = set_mode(f, ".", ((saving *)f->user)->mode);
@@ -107,8 +111,9 @@ static bool give_name(const hd__folder *f, int *cause)
     return *cause != 0 && hd__file_fail(f->path, "rename the new directory to it", *cause);
 }
 
-/* Gives the new directory its name. Tries again if another process makes or removes f->path
- * meanwhile. */
+/* Moves the new directory to f->path. If f->path exists, exchanges the two directories, and f->old
+ * becomes true. Tries again if another process makes or removes f->path meanwhile. Returns false
+ * with an error if the directory cannot be moved. */
 static bool publish(hd__folder *f)
 {
     for (;;) {
@@ -124,7 +129,7 @@ static bool publish(hd__folder *f)
             continue;
         }
         cause = copy_modes(f);
-        if (cause == ENOENT) { /* another process has replaced or removed it */
+        if (cause == ENOENT) { /* another process has replaced or removed f->path */
             continue;
         }
         if (cause != 0) {

@@ -1,7 +1,7 @@
 /* file_elements.c - the types of numbers in files, and the dtypes that they become.
  *
- * A type is one row of the table hd__io_elements. Elements that need no conversion go straight
- * between file and tensor; all others go through a small buffer. */
+ * Each type is a row of the table hd__io_elements. Elements that need no conversion are read
+ * straight into the tensor; all others are read into a small buffer and converted from there. */
 #include <inttypes.h>
 
 #include "io/file_elements.h"
@@ -15,7 +15,8 @@ const bool hd__io_big_endian = false;
 
 /* ---------------------------------------------------------------- conversions */
 
-/* Defines a conversion: an element whose value in the file is v becomes y. */
+/* Defines a function that converts n elements. y is the expression that converts an element v of
+ * the file. */
 #define CONVERSION(name, from_type, to_type, y)                                                    \
     static int64_t name(const unsigned char *from, void *to, int64_t n)                            \
     {                                                                                              \
@@ -27,14 +28,15 @@ const bool hd__io_big_endian = false;
         return n;                                                                                  \
     }
 
-/* The bits of the float32 equal to a float16, h: 1 sign, 5 exponent (bias 15), 10 fraction. */
+/* Returns the bits of the float32 that equals the float16 with the bits h. A float16 has 1 sign
+ * bit, 5 bits of exponent (bias 15) and 10 bits of fraction. */
 static uint32_t half_bits(uint32_t h)
 {
     uint32_t sign = (h & 0x8000) << 16, exponent = h >> 10 & 31, fraction = h & 0x3FF;
     if (exponent == 31) { /* infinity, NaN */
         return sign | 0x7F800000 | fraction << 13;
     }
-    if (exponent == 0) { /* fraction 2^-24: exact */
+    if (exponent == 0) { /* a subnormal number: fraction times 2^-24, which is exact in float32 */
         float v = (float)fraction * 0x1p-24f;
         uint32_t bits;
         memcpy(&bits, &v, sizeof bits);
@@ -89,7 +91,8 @@ int64_t hd__io_element_bytes(const hd__io_element *e, int ndim, const int64_t *s
                of_tensor <= INT64_MAX / 2;
         bytes *= sizes[i];
     }
-    return bytes == 0 && !fits ? -1 : bytes; /* if bytes > 0, no file is that large */
+    /* if bytes > 0 and !fits, bytes is larger than any file, which the caller reports */
+    return bytes == 0 && !fits ? -1 : bytes;
 }
 
 /* ---------------------------------------------------------------- reading */

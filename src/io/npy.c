@@ -1,21 +1,22 @@
-/* npy.c - NumPy's format for one array.
+/* npy.c - reads and writes .npy files, NumPy's format for one array.
  *
- * A file is "\x93NUMPY", the version, the header's length in 2 bytes (version 1) or 4, the header,
- * and the data. The header is the literal of a Python dictionary with descr, fortran_order and
- * shape (numpy.org, "numpy.lib.format"). In Fortran order the first index runs fastest. */
+ * A file consists of "\x93NUMPY", the version, the header's length in 2 bytes (version 1) or 4
+ * bytes, the header, and the data. The header is a Python dictionary, written as a literal, with
+ * the keys descr, fortran_order and shape (numpy.org, "numpy.lib.format"). In Fortran order,
+ * elements that are neighbours in the first dim are neighbours in the file. */
 #include <inttypes.h>
 
 #include "io/file_elements.h"
 #include "tensor/copy.h"
 #include "tensor/tensor_args.h"
 
-enum { MAGIC_BYTES = 8, HEADER_MOST = 10000 }; /* HEADER_MOST: the default limit of numpy.load */
+enum { MAGIC_BYTES = 8, HEADER_MOST = 10000 }; /* HEADER_MOST: numpy.load's default limit */
 
 typedef struct header {
     const hd__io_in *in;
     char *text;
     size_t n, at;
-    int64_t data; /* where the data begins */
+    int64_t data; /* the offset of the data in the file */
 
     const hd__io_element *type;
     bool swap, fortran;
@@ -28,7 +29,7 @@ typedef struct header {
 
 /* ---------------------------------------------------------------- the header's text */
 
-/* Skips white space. Returns the byte after it; 0 at the end. */
+/* Moves h->at past white space. Returns the byte there, or 0 at the end of the header. */
 static char peek(header *h)
 {
     while (h->at < h->n && (h->text[h->at] == ' ' || h->text[h->at] == '\n')) {
@@ -54,7 +55,8 @@ static bool need(header *h, char c)
     return npy_take(h, c) || expected(h, (char[]){'\'', c, '\'', '\0'});
 }
 
-/* Reads a text in quotes, without escapes. A text that does not fit into size is cut. */
+/* Reads a text in quotes into `text`, which has `size` bytes. A longer text is cut. Returns false
+ * with an error if there is no such text, or if it has a control character or an escape. */
 static bool quoted(header *h, char *text, size_t size)
 {
     char quote = peek(h);
@@ -135,7 +137,8 @@ static bool parse_order(header *h)
     return expected(h, "True or False");
 }
 
-/* Reads a tuple. In Python a tuple of one size needs a comma: (3,). */
+/* Reads the tuple of sizes into h->ndim and h->sizes. In Python a tuple of one element has a comma:
+ * (3,). Returns false with an error if there is no such tuple, or if it has too many sizes. */
 static bool npy_parse_shape(header *h)
 {
     if (!need(h, '(')) {
@@ -184,7 +187,8 @@ static bool parse_field(header *h, bool seen[NPY_FIELDS])
             return npy_fields[i].parse(h);
         }
     }
-    return bad_npy(h, "header: '%s': expected descr, fortran_order and shape only", name);
+    return bad_npy(h, "header: unknown field '%s': expected descr, fortran_order and shape only",
+                   name);
 }
 
 static bool npy_parse(header *h)
@@ -212,7 +216,8 @@ static bool npy_parse(header *h)
 
 /* ---------------------------------------------------------------- the whole */
 
-/* Reads and parses the header, and sets h->data to the place where the data begins. */
+/* Reads and parses the header, and sets h->data to the offset of the data. Returns false with an
+ * error if the file is not a valid .npy file. */
 static bool read_header(header *h)
 {
     unsigned char start[MAGIC_BYTES + 4];
@@ -221,7 +226,7 @@ static bool read_header(header *h)
         return false;
     }
     if (short_file || memcmp(start, "\x93NUMPY", 6) != 0) {
-        return bad_npy(h, "expected %s at its start", "\\x93NUMPY and a version");
+        return bad_npy(h, "not an .npy file: expected %s at its start", "\\x93NUMPY and a version");
     }
     if (start[6] < 1 || start[6] > 3 || start[7] != 0) {
         return bad_npy(h, "version %d.%d: expected 1.0, 2.0 or 3.0", start[6], start[7]);
@@ -229,7 +234,7 @@ static bool read_header(header *h)
     size_t width = start[6] == 1 ? 2 : 4;
     h->data = MAGIC_BYTES + (int64_t)width;
     if (h->in->size < h->data) {
-        return bad_npy(h, "%" PRId64 " bytes: expected a header", h->in->size);
+        return bad_npy(h, "ends at byte %" PRId64 ": expected a header", h->in->size);
     }
     if (!hd__io_in_read(h->in, MAGIC_BYTES, start, width)) {
         return false;
@@ -239,7 +244,7 @@ static bool read_header(header *h)
     }
     int64_t most = h->in->size - h->data < HEADER_MOST ? h->in->size - h->data : HEADER_MOST;
     if ((int64_t)h->n > most) {
-        return bad_npy(h, "a header of %zu bytes: expected at most %" PRId64, h->n, most);
+        return bad_npy(h, "the header has %zu bytes: expected at most %" PRId64, h->n, most);
     }
     h->text = hd_alloc(h->n);
     bool read = h->text && hd__io_in_read(h->in, h->data, h->text, h->n);
@@ -274,7 +279,8 @@ static hd_tensor *read_array(const header *h)
         strides[i] = step;
         step *= h->sizes[i];
     }
-    hd_tensor *y = hd__tensor_alias(x, h->ndim, h->sizes, strides, 0); /* Fortran order */
+    /* x has the elements in the order of the file; y is a view of them in the order of the array */
+    hd_tensor *y = hd__tensor_alias(x, h->ndim, h->sizes, strides, 0);
     return y ? hd__tensor_contiguous(y) : NULL;
 }
 
@@ -295,9 +301,9 @@ hd_tensor *hd_load_npy(const char *path)
 
 /* ---------------------------------------------------------------- writing */
 
-/* Writes the same header as numpy.save: the data begins at a multiple of 64. numpy also leaves room
- * for a larger first size. With up to 8 sizes, this room never makes the header 64 bytes longer, so
- * it is not needed here. */
+/* Writes the same header as numpy.save: spaces fill it up so that the data begins at a multiple of
+ * 64. numpy also reserves space for a larger first size. With up to 8 sizes, this space never
+ * changes the length of the header, so this function does not reserve it. */
 static void put_header(hd__text *t, const hd_tensor *x)
 {
     enum { LENGTH_AT = MAGIC_BYTES, BEGIN = 10, ALIGNMENT = 64 };

@@ -1,5 +1,5 @@
-/* read_file.c - reads regular files. Every read gives its offset, so no file position is shared or
- * lost. base/files/whole_file.h has the functions that write. */
+/* read_file.c - reads regular files. Every read states its offset and uses no file position, so
+ * several threads can read one file. base/files/whole_file.h has the functions that write. */
 #include <errno.h>
 #include <inttypes.h>
 

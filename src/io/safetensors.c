@@ -1,10 +1,10 @@
 /* safetensors.c - opens safetensors files, describes their tensors, and reads them.
  *
- * An open index is an hd_safetensors without bytes of its own. It has the entries of its shards,
- * and every entry names the file that has its bytes.
+ * An open index is an hd_safetensors, too, but has no data of its own. It has the entries of all
+ * its shards (the files of the index), and every entry points to the hd_safetensors with its data.
  *
- * If the file is mapped, a tensor whose bytes need no conversion uses them in place, and holds the
- * mapping. Bytes that need a conversion, or are not aligned, are read into a copy. */
+ * If the file is mapped, a tensor whose elements need no conversion uses them in place, and holds a
+ * reference to the mapping. Elements that need a conversion, or are not aligned, are copied. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,7 +32,8 @@ static void mapping_drop(void *unused, void *user)
     }
 }
 
-/* The mapping is private: writing to a tensor changes the process's own pages, not the file. */
+/* Maps the file and sets f->mapping. The mapping is private: writing to a tensor changes pages of
+ * the process, not the file. Returns false with an error if the file cannot be mapped. */
 static bool map_file(hd_safetensors *f)
 {
     hd__io_mapping *m = hd_alloc(sizeof *m);
@@ -51,7 +52,8 @@ static bool map_file(hd_safetensors *f)
     return true;
 }
 
-/* True if the file still has the size with which its header was checked; otherwise fails. */
+/* Returns false with an error if the file no longer has the size that it had when its header was
+ * checked. */
 static bool same_size(const hd_safetensors *f)
 {
     hd__sys_info info;
@@ -71,7 +73,8 @@ hd_safetensors_options hd_safetensors_defaults(void)
     return (hd_safetensors_options){.size = sizeof(hd_safetensors_options)};
 }
 
-/* o NULL: defaults */
+/* Makes an hd_safetensors for path, without opening the file. o NULL: the defaults. Returns NULL
+ * with an error if memory runs out. */
 static hd_safetensors *file_new(const char *path, const hd_safetensors_options *o)
 {
     hd_safetensors *f = hd__object_new(HD__SAFETENSORS, sizeof *f);
@@ -224,8 +227,8 @@ const hd_dict *hd_safetensors_metadata(const hd_safetensors *f)
 
 /* ---------------------------------------------------------------- reading */
 
-/* The entry's bytes in the mapping; NULL if there is none, or if a tensor cannot use them in
- * place. */
+/* Returns the entry's bytes in the mapping. Returns NULL, without an error, if the file is not
+ * mapped, or if the bytes need a conversion or are not aligned. */
 static void *bytes_in_place(const hd__io_entry *e)
 {
     const hd_safetensors *f = e->file;
@@ -281,8 +284,8 @@ static bool read_entries_into(const hd_safetensors *f, hd_dict *d)
         const char *name = hd_dict_name(f->metadata, i);
         if (hd_dict_kind_of(d, name) != HD_DICT_MISSING) {
             return hd_fail(HD_FORMAT,
-                           "'%.*s': '%.*s' names a tensor and metadata: expected one of the two. "
-                           "hd_safetensors_open can read both",
+                           "'%.*s': '%.*s' is the name of a tensor and of a metadata text: "
+                           "expected only one of them. Read both with hd_safetensors_open",
                            HD__CUT(f->path), HD__CUT(name));
         }
         if (!hd_dict_set_string(d, name, hd_dict_get_string(f->metadata, name))) {
@@ -292,7 +295,9 @@ static bool read_entries_into(const hd_safetensors *f, hd_dict *d)
     return true;
 }
 
-/* Loads all of f and closes it. NULL if f is NULL because it could not be opened. */
+/* Loads all tensors and metadata of f into a new dictionary, which the caller frees, and closes f.
+ * Returns NULL with an error if this fails, or if f is NULL because the file could not be
+ * opened. */
 static hd_dict *load_and_close(hd_safetensors *f)
 {
     hd_dict *d = f ? hd_dict_new() : NULL;

@@ -1,9 +1,9 @@
 /* safetensors_header.c - reads and checks the header of a safetensors file.
  *
  * A file begins with 8 bytes that hold the header's length n. The header is n bytes of JSON: an
- * object that maps each tensor's name to its dtype, shape and data_offsets [begin, end). Then comes
- * the data. Each byte of it must belong to exactly one tensor (github.com/huggingface/safetensors,
- * README, "Format"). */
+ * object that maps each tensor's name to its dtype, shape and data_offsets [begin, end). The data
+ * follows the header. Each byte of the data must belong to exactly one tensor
+ * (github.com/huggingface/safetensors, README, "Format"). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,7 +111,8 @@ static bool parse_dtype(hd__safetensors_parser *p, hd__io_entry *e)
                    HD__CUT(p->f->path), HD__CUT(e->name), HD__CUT(p->text.s));
 }
 
-/* Reads an array of at most `most` integers, each 0 or more. */
+/* Reads an array of at most `most` integers, none of which is negative, into values[], and sets *n
+ * to their number. Returns false with an error if the next value is not such an array. */
 static bool parse_integers(hd__safetensors_parser *p, const hd__io_entry *e, const char *field,
                            int most, int64_t *values, int *n)
 {
@@ -167,7 +168,8 @@ static const struct {
 
 enum { HEADER_FIELDS = sizeof header_fields / sizeof *header_fields };
 
-/* The index in header_fields of the name that was read last; -1 if it is not there. */
+/* Returns the index in header_fields of the name that was read last, or -1 if header_fields lacks
+ * it. */
 static int field_of(const hd__safetensors_parser *p)
 {
     for (int i = 0; i < HEADER_FIELDS; i++) {
@@ -189,7 +191,7 @@ static bool parse_fields(hd__safetensors_parser *p, hd__io_entry *e)
         if (i < 0) {
             return hd__safetensors_parser_text(p, &p->text, "tensor") &&
                    bad(p, "tensor", e->name,
-                       "field '%.*s': expected dtype, shape and data_offsets only",
+                       "unknown field '%.*s': expected dtype, shape and data_offsets only",
                        HD__CUT(p->text.s));
         }
         if (seen[i]) {
@@ -209,7 +211,7 @@ static bool parse_fields(hd__safetensors_parser *p, hd__io_entry *e)
     return at_end(p);
 }
 
-/* True if the offsets span the number of bytes that the shape and the dtype need. */
+/* Returns false with an error unless the offsets span as many bytes as shape and dtype need. */
 static bool check_offsets(hd__safetensors_parser *p, const hd__io_entry *e)
 {
     int64_t wanted = hd__io_element_bytes(e->type, e->ndim, e->sizes);
@@ -249,8 +251,9 @@ static int by_offsets(const void *a, const void *b)
     return (x->end > y->end) - (x->end < y->end);
 }
 
-/* True if each entry begins where the one before it ends, and if the file ends with the last one.
- * `order` lists the entries in the order of the data. */
+/* Checks that each entry begins where the one before it ends, and that the last one ends where the
+ * data ends, after `available` bytes. Otherwise returns false with an error. `order` lists the
+ * entries in the order of their data. */
 static bool check_cover(hd__safetensors_parser *p, hd__io_entry *const *order, int64_t available)
 {
     const char *before = "";
@@ -315,8 +318,8 @@ static bool parse_header(hd__safetensors_parser *p)
     return f->metadata && check_layout(p);
 }
 
-/* Advice if the file is a ZIP file or a pickle of protocol 2, as torch.save writes; otherwise
- * "". */
+/* Returns advice for a message if `start`, the beginning of the file, is that of a ZIP file or of a
+ * pickle of protocol 2, which torch.save writes. Otherwise returns "". */
 static const char *hint_of(const unsigned char *start)
 {
     bool is_torch = memcmp(start, "PK\3\4", 4) == 0 || memcmp(start, "\x80\2", 2) == 0;
@@ -325,14 +328,14 @@ static const char *hint_of(const unsigned char *start)
                     : "";
 }
 
-/* Reads the header's length, which must not exceed the file or the limit of Python's
- * safetensors. */
+/* Reads the header's length into *n. Returns false with an error if the header would be longer than
+ * the file, or longer than the limit of Python's safetensors. */
 static bool read_length(hd_safetensors *f, size_t *n)
 {
     unsigned char bytes[LENGTH_BYTES];
     if (f->in.size < LENGTH_BYTES) {
-        return hd_fail(HD_FORMAT, "'%.*s': %" PRId64 " bytes: expected 8 or more", HD__CUT(f->path),
-                       f->in.size);
+        return hd_fail(HD_FORMAT, "'%.*s': the file has %" PRId64 " bytes: expected 8 or more",
+                       HD__CUT(f->path), f->in.size);
     }
     if (!hd__io_in_read(&f->in, 0, bytes, sizeof bytes) ||
         !hd__file_lfs_ok(f->path, bytes, sizeof bytes)) {
@@ -346,7 +349,7 @@ static bool read_length(hd_safetensors *f, size_t *n)
              most = rest < HD__LONGEST_HEADER ? rest : HD__LONGEST_HEADER;
     if (length > most) {
         return hd_fail(HD_FORMAT,
-                       "'%.*s': not a safetensors file: a header of %" PRIu64
+                       "'%.*s': not a safetensors file: its first 8 bytes give a header of %" PRIu64
                        " bytes: expected at most %" PRIu64 "%s",
                        HD__CUT(f->path), length, most, hint_of(bytes));
     }

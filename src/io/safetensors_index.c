@@ -2,14 +2,15 @@
  *
  * An index is a JSON object. Its member weight_map maps the name of each tensor to the name of its
  * file, a shard, in the directory of the index. transformers saves a model in this way if it is too
- * large for one file. As in transformers, other members are ignored, and so are tensors that
- * weight_map does not name. */
+ * large for one file. As in transformers, other members, and tensors that weight_map does not name,
+ * are ignored. */
 #include <errno.h>
 
 #include "base/system/system.h"
 #include "io/safetensors_parser.h"
 
-/* Adds the strings of `from` whose keys are new. */
+/* Adds to `to` the strings of `from` whose keys `to` lacks. Returns false with an error if memory
+ * runs out. */
 static bool add_metadata(hd_dict *to, const hd_dict *from)
 {
     for (int64_t i = 0; i < hd_dict_len(from); i++) {
@@ -22,7 +23,9 @@ static bool add_metadata(hd_dict *to, const hd_dict *from)
     return true;
 }
 
-/* Opens the shard p->text beside the index. Tensor p->name is the first one in it. */
+/* Opens the shard with the name p->text in the directory of the index, and adds it to p->f->shards
+ * and p->shards. p->name is the first tensor for which weight_map names this shard. Returns false
+ * with an error if the shard cannot be opened. */
 static bool open_shard(hd__safetensors_parser *p)
 {
     HD__SCOPE_OR(false);
@@ -45,7 +48,8 @@ static bool open_shard(hd__safetensors_parser *p)
     return add_metadata(f->metadata, shard->metadata);
 }
 
-/* Reads the name of a file in the index's directory into p->text. */
+/* Reads the name of a shard into p->text. Returns false with an error if the next value is not the
+ * name of a file in the directory of the index. */
 static bool parse_file_name(hd__safetensors_parser *p)
 {
     const hd__json_kind kind = hd__json_next(&p->json);
@@ -66,7 +70,9 @@ static bool parse_file_name(hd__safetensors_parser *p)
                HD__CUT(s));
 }
 
-/* Reads one member of weight_map, and adds the entry that its shard has for the tensor. */
+/* Reads a member of weight_map, and opens its shard if it is not open yet. Adds the tensor's entry
+ * in this shard to the entries of the index. Returns false with an error if one of these steps
+ * fails. */
 static bool parse_place(hd__safetensors_parser *p)
 {
     hd_safetensors *f = p->f;
@@ -109,7 +115,8 @@ static bool parse_weight_map(hd__safetensors_parser *p)
     return at_end(p);
 }
 
-/* Skips the value that belongs to the last name. */
+/* Skips the value that follows the last name. Returns false with an error if the value is
+ * malformed. */
 static bool pass_over(hd__safetensors_parser *p)
 {
     const int depth = p->json.depth;

@@ -1,35 +1,39 @@
-/* safetensors_parser.h - the parser of JSON that reads a header (safetensors_header.c, which
- * defines these functions) or an index (safetensors_index.c). */
+/* safetensors_parser.h - functions that parse the JSON of a header or an index.
+ * safetensors_header.c defines them; safetensors_index.c uses them, too. */
 #ifndef HEED_IO_SAFETENSORS_PARSER_H
 #define HEED_IO_SAFETENSORS_PARSER_H
 
 #include "base/text/json.h"
 #include "io/safetensors.h"
 
-enum { HD__LONGEST_HEADER = 100000000 }; /* bytes; also of an index */
+enum { HD__LONGEST_HEADER = 100000000 }; /* the most bytes of a header, or of an index */
 
 typedef struct hd__safetensors_parser {
     hd_safetensors *f;
-    const char *part; /* "header" or "index", for messages */
+    const char *part; /* the part of the file that is parsed, for messages: "header" or "index" */
     hd__json json;
-    hd__text name, text; /* the last name and the last other text */
-    hd_dict *shards;     /* index only: maps each open shard's name to its place in f->shards */
+    hd__text name, text; /* the last member's name that was read, and the last other text */
+    hd_dict *shards;     /* for an index: maps each open shard's name to its index in f->shards */
 } hd__safetensors_parser;
 
-/* "hd_load_safetensors: 'x.safetensors': tensor 'w': ..."; what: "tensor", "metadata" */
+/* Sets an error such as "hd_load_safetensors: 'x.safetensors': tensor 'w': ...", with HD_FORMAT,
+ * and returns NULL. `what` is the word before the name, such as "tensor" or "metadata". */
 #define bad(p, what, name, format, ...)                                                            \
     hd_fail(HD_FORMAT, "'%.*s': %s '%.*s': " format, HD__CUT((p)->f->path), what, HD__CUT(name),   \
             __VA_ARGS__)
 
-/* Parses the n bytes at text, and frees them. */
+/* Parses the n bytes at text with the function `parse`, and frees text. Returns the result of
+ * `parse`. */
 bool hd__safetensors_parser_run(hd__safetensors_parser *p, char *text, size_t n,
                                 bool (*parse)(hd__safetensors_parser *p));
 
-/* Fails: the JSON is wrong, or its last event is not `expected`. */
+/* Sets the error HD_FORMAT and returns false. The message says that the JSON is malformed, or that
+ * its last event is not what the text `expected` describes. */
 bool hd__safetensors_parser_unexpected(const hd__safetensors_parser *p, const char *expected);
-/* Reads the next event. Fails if it is of another kind. */
+/* Reads the next event. Returns false with an error if its kind is not `kind`. */
 bool hd__safetensors_parser_expect(hd__safetensors_parser *p, hd__json_kind kind);
-/* Reads the next name of an object. False at its end, where at_end is true, and after an error. */
+/* Reads the next member's name in an object. Returns false, without an error, at the end of the
+ * object: then at_end returns true. Returns false with an error if there is no name. */
 bool hd__safetensors_parser_next(hd__safetensors_parser *p);
 
 static inline bool at_end(const hd__safetensors_parser *p)
@@ -42,9 +46,11 @@ static inline bool is_name(const hd__safetensors_parser *p, const char *name)
     return strlen(name) == p->json.len && memcmp(name, p->json.s, p->json.len) == 0;
 }
 
-/* Copies the event's text to t. Fails if the text contains U+0000. */
+/* Copies the last event's text to t. Returns false with an error if the text contains U+0000. The
+ * message calls it a `what`, such as a "tensor". */
 bool hd__safetensors_parser_text(hd__safetensors_parser *p, hd__text *t, const char *what);
-/* Copies the event's name to p->name. Fails if the name is empty or already in d. */
+/* Copies the last event's name to p->name. Returns false with an error if the name is empty, or
+ * already a name in d. The message calls it a `what`, such as a "tensor". */
 bool hd__safetensors_parser_new_name(hd__safetensors_parser *p, const char *what, const hd_dict *d);
 
 #endif

@@ -1,7 +1,7 @@
 /* safetensors_save.c - writes a dictionary as a safetensors file.
  *
  * Tensors are written in the order of Python's safetensors: by dtype (I64 F64 F32 BF16 BOOL), then
- * by name, compared byte by byte. Spaces fill up the header, so that the data begins at a multiple
+ * by name, compared byte by byte. The header ends in spaces, so that the data begins at a multiple
  * of 8. So every tensor is aligned, and equal dictionaries give equal files. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ enum { LONGEST_HEADER = 100000000 };
 static bool check_text(const char *what, const char *s)
 {
     size_t n = strlen(s), good = hd__utf8_good(s, n);
-    return good == n || hd_fail(HD_VALUE, "%s: byte 0x%02x at %zu: expected UTF-8", what,
+    return good == n || hd_fail(HD_VALUE, "%s has byte 0x%02x at %zu: expected UTF-8", what,
                                 (unsigned char)s[good], good);
 }
 
@@ -54,7 +54,9 @@ static int by_type_and_name(const void *a, const void *b)
     return ranks ? ranks : strcmp(x->name, y->name);
 }
 
-/* The *n tensors of d in the file's order, which the caller frees by hd_free; NULL on error */
+/* Returns an array of the tensors of d, in the order of the file, and sets *n to their number. The
+ * caller frees the array with hd_free. Returns NULL with an error if d has an entry that cannot be
+ * saved, or if memory runs out. */
 static item *tensors_of(const hd_dict *d, int64_t *n)
 {
     int64_t len = hd_dict_len(d);
@@ -125,9 +127,10 @@ static bool make_header(hd__text *t, const hd_dict *d, const item *items, int64_
     }
     hd__text_puts(t, "}");
     hd__text_repeat(t, ' ', (int64_t)(-t->len % 8));
-    return !t->failed && (t->len <= LONGEST_HEADER ||
-                          hd_fail(HD_VALUE, "a header of %zu bytes: expected at most %d", t->len,
-                                  LONGEST_HEADER));
+    return !t->failed &&
+           (t->len <= LONGEST_HEADER ||
+            hd_fail(HD_VALUE, "the names and texts need a header of %zu bytes: expected at most %d",
+                    t->len, LONGEST_HEADER));
 }
 
 /* ---------------------------------------------------------------- the file */

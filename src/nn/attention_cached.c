@@ -7,9 +7,10 @@
 #include <inttypes.h>
 
 struct hd_kv_cache {
-    const hd_module *attention; /* the only module that may use it, not retained; NULL if any may */
-    hd_tensor *keys, *values;   /* (batch, heads, length, head_dim), retained */
-    int64_t len;                /* number of tokens in it */
+    /* the only module that may use the cache, not retained; NULL: any may */
+    const hd_module *attention;
+    hd_tensor *keys, *values; /* (batch, heads, length, head_dim), retained */
+    int64_t len;              /* the number of tokens in the cache */
 };
 
 /* ---------------------------------------------------------------- the cache */
@@ -23,7 +24,7 @@ hd_kv_cache *(hd_kv_cache_new_for)(hd_dtype dtype, int64_t batch, int64_t heads,
         return NULL;
     }
     if (dtype != HD_FLOAT32 && dtype != HD_FLOAT64) {
-        return hd_fail(HD_DTYPE, "%s: expected float32 or float64", hd_dtype_name(dtype));
+        return hd_fail(HD_DTYPE, "dtype %s: expected float32 or float64", hd_dtype_name(dtype));
     }
     HD__SCOPE_OR(NULL);
     hd_kv_cache *c = hd__object_new(HD__KV_CACHE, sizeof *c);
@@ -92,16 +93,17 @@ static bool cache_fits(const hd_kv_cache *c, const hd_tensor *keys, const hd_ten
     if (!hd__nn_sizes_are(keys, 4, sizes) || !hd__nn_sizes_are(values, 4, sizes)) {
         return hd_fail(HD_SHAPE,
                        "keys %s, values %s: expected (%" PRId64 ", %" PRId64 ", t, %" PRId64
-                       ") both",
+                       ") for both",
                        HD__DIMS(keys), HD__DIMS(values), room[0], room[1], room[3]);
     }
     hd_dtype d = hd_dtype_of(c->keys);
     return (t <= room[2] - c->len ||
             hd_fail(HD_SHAPE,
-                    "keys %s after %" PRId64 " tokens: more than the cache's length %" PRId64,
+                    "keys %s after %" PRId64 " tokens: expected at most %" PRId64
+                    " in all, the cache's length",
                     HD__DIMS(keys), c->len, room[2])) &&
            ((hd_dtype_of(keys) == d && hd_dtype_of(values) == d) ||
-            hd_fail(HD_DTYPE, "keys of %s, values of %s: expected %s, as in c",
+            hd_fail(HD_DTYPE, "keys of dtype %s, values of dtype %s: expected dtype %s, as in c",
                     hd_dtype_name(hd_dtype_of(keys)), hd_dtype_name(hd_dtype_of(values)),
                     hd_dtype_name(d)));
 }
@@ -136,13 +138,16 @@ static bool cached_args_ok(const hd_module *m, const hd_tensor *x, const hd_kv_c
         return false;
     }
     if (c->attention != m) {
-        return hd_fail(HD_VALUE, "c was made for another MultiHeadAttention");
+        return hd_fail(
+            HD_VALUE, "c was made for another module: expected a cache of hd_kv_cache_new(m, ...)");
     }
     int64_t b = hd_size(c->keys, 0), context_length = hd_size(c->keys, 2);
     return ((hd_ndim(x) == 3 && hd_size(x, 0) == b) ||
             hd_fail(HD_SHAPE, "x %s: expected (%" PRId64 ", num_tokens, d_in)", HD__DIMS(x), b)) &&
            (hd_size(x, 1) <= context_length - c->len ||
-            hd_fail(HD_SHAPE, "x %s after %" PRId64 " tokens: more than context_length %" PRId64,
+            hd_fail(HD_SHAPE,
+                    "x %s after %" PRId64 " tokens: expected at most %" PRId64
+                    " in all, the context_length",
                     HD__DIMS(x), c->len, context_length));
 }
 

@@ -1,12 +1,12 @@
 /* attention_causal.c - CausalAttention, MultiHeadAttentionWrapper and MultiHeadAttention, line for
- * line as in the notebooks: a mask keeps each token from attending to later ones. */
+ * line as in the notebooks (README.md): a mask prevents each token from attending to later ones. */
 #include "nn/attention_causal.h"
 #include "nn/layers.h"
 #include "nn/module_args.h"
 
 /* ---------------------------------------------------------------- CausalAttention */
 
-/* x (b, num_tokens, d_in); gives (b, num_tokens, d_out) */
+/* Takes x (b, num_tokens, d_in), and returns (b, num_tokens, d_out). */
 static hd_tensor *causal_attention_forward(hd_module *self, hd_tensor *x)
 {
     hd__nn_attention *m = (hd__nn_attention *)self;
@@ -16,7 +16,8 @@ static hd_tensor *causal_attention_forward(hd_module *self, hd_tensor *x)
 static const hd_module_type causal_attention_type = HD_MODULE_TYPE(
     hd__nn_attention, "CausalAttention", causal_attention_forward, hd__nn_attention_free);
 
-/* A CausalAttention without values. */
+/* Returns a CausalAttention with undefined values, which are drawn later (module.h); NULL on
+ * error. */
 static hd_module *causal_attention_blank(int64_t d_in, int64_t d_out, int64_t context_length,
                                          double dropout, bool qkv_bias)
 {
@@ -81,7 +82,7 @@ hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out, int6
 
 /* ---------------------------------------------------------------- MultiHeadAttention */
 
-/* x (b, num_tokens, d_out) to (b, num_heads, num_tokens, head_dim) */
+/* Returns x (b, num_tokens, d_out) as (b, num_heads, num_tokens, head_dim). */
 static hd_tensor *heads_of(const hd__nn_multi_head_attention *m, hd_tensor *x)
 {
     x = hd_view(x, hd_size(x, 0), hd_size(x, 1), m->num_heads, m->d_out / m->num_heads);
@@ -101,13 +102,13 @@ hd_tensor *hd__nn_attend(hd__nn_multi_head_attention *m, hd__nn_projected p, int
 {
     hd_tensor *context_vec = hd__nn_masked_attention(&m->base, p, first);
     int64_t b = hd_size(p.queries, 0), num_tokens = hd_size(p.queries, 2);
-    context_vec =
-        hd_contiguous(hd_transpose(context_vec, 1, 2)); /* no copy after fused attention */
+    /* After fused attention, hd_contiguous copies nothing. */
+    context_vec = hd_contiguous(hd_transpose(context_vec, 1, 2));
     context_vec = hd_view(context_vec, b, num_tokens, m->d_out);
     return hd_forward(m->out_proj, context_vec);
 }
 
-/* x (b, num_tokens, d_in); gives (b, num_tokens, d_out) */
+/* Takes x (b, num_tokens, d_in), and returns (b, num_tokens, d_out). */
 static hd_tensor *multi_head_attention_forward(hd_module *self, hd_tensor *x)
 {
     hd__nn_multi_head_attention *m = (hd__nn_multi_head_attention *)self;

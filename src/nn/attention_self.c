@@ -1,8 +1,9 @@
-/* attention_self.c - SelfAttention_v1 and SelfAttention_v2, line for line as in the notebooks:
- * every token attends to every token. Vaswani et al. 2017, "Attention Is All You Need", eq. 1. */
+/* attention_self.c - SelfAttention_v1 and SelfAttention_v2, line for line as in the notebooks
+ * (README.md): every token attends to every token. Vaswani et al. 2017, "Attention Is All You
+ * Need", eq. 1. */
 #include "nn/attention_weights.h"
 
-/* softmax(queries keys^T / sqrt(d_out)) values, each (n, d_out) */
+/* Returns softmax(queries keys^T / sqrt(d_out)) values; all of these are (n, d_out). */
 static hd_tensor *self_attend(hd_module *self, hd__nn_projected p)
 {
     hd_tensor *attn_scores = hd_matmul(p.queries, hd_t(p.keys)); /* (n, n) */

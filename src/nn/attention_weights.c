@@ -1,5 +1,6 @@
-/* attention_weights.c - the functions that all of the notebooks' attention classes share: checks of
- * arguments, the causal mask, attention under a mask, and hd_attention_keep_weights. */
+/* attention_weights.c - the functions that the attention classes of the two attention notebooks
+ * (README.md) share: checks of arguments, the causal mask, attention under a mask, and
+ * hd_attention_keep_weights. */
 #include "nn/attention_weights.h"
 #include "nn/layers.h"
 #include "nn/module_args.h"
@@ -53,7 +54,8 @@ hd__nn_projected hd__nn_project(const hd__nn_attention *m, hd_tensor *x)
     return p;
 }
 
-/* triu(ones(n, n), diagonal=1): 1 where column j is a later token than row i */
+/* Returns triu(ones(n, n), diagonal=1): 1 where the token of column j is later than that of row i,
+ * and 0 elsewhere. */
 static hd_tensor *causal_mask(int64_t n)
 {
     hd_tensor *mask = hd_empty(HD_FLOAT32, n, n);
@@ -78,14 +80,14 @@ void hd__nn_register_mask(hd__nn_attention *m, double dropout, int64_t n)
 
 /* ---------------------------------------------------------------- attention */
 
-/* True if n numbers of `size` bytes are equal, bit by bit. */
+/* True if the n numbers at x, of `size` bytes each, are equal bit by bit. */
 static bool all_same(const char *x, int64_t n, size_t size)
 {
     return n < 2 || memcmp(x, x + size, (size_t)(n - 1) * size) == 0;
 }
 
-/* True if for each of the tokens first to n - 1 the mask masks exactly the later tokens. Each call
- * reads the mask again: a stored answer would be a race between threads. */
+/* True if for each of the tokens first to n - 1 the mask masks the later tokens, and no others.
+ * Every call reads the mask again, because a stored answer would be a data race between threads. */
 static bool hides_what_follows(const hd_tensor *mask, int64_t first, int64_t n)
 {
     size_t size = (size_t)hd_dtype_size(hd_dtype_of(mask));
@@ -101,13 +103,13 @@ static bool hides_what_follows(const hd_tensor *mask, int64_t first, int64_t n)
     return hides;
 }
 
-/* The part (n - first, n) of the mask: the rows of the tokens first to n - 1. */
+/* Returns a view (n - first, n) of the mask: the rows of the tokens first to n - 1. */
 static hd_tensor *mask_part(hd_tensor *mask, int64_t first, int64_t n)
 {
     return hd_slice(hd_slice(mask, 0, first, n), 1, 0, n);
 }
 
-/* Stores attn_weights in m if m->keep is set. Returns attn_weights, or NULL on error. */
+/* Stores attn_weights in m->weights if m->keep is set. Returns attn_weights, or NULL on error. */
 static hd_tensor *keep_weights(hd__nn_attention *m, hd_tensor *attn_weights)
 {
     bool ok = !m->keep || hd_assign(&m->weights, hd_detach(attn_weights));
@@ -154,14 +156,16 @@ void hd__nn_attention_free(hd_module *self)
     hd_release(((hd__nn_attention *)self)->weights);
 }
 
-/* Only the notebooks' attention classes have this `free`. */
+/* Checks that m is a module of an attention class of the notebooks: only these classes have
+ * hd__nn_attention_free as their `free` function. Otherwise returns false with an error. */
 static bool keeps_weights(const hd_module *m)
 {
-    return hd__object("m", m) && (m->type->free == hd__nn_attention_free ||
-                                  hd_fail(HD_VALUE,
-                                          "%s: expected a SelfAttention_v1, SelfAttention_v2, "
-                                          "CausalAttention or MultiHeadAttention",
-                                          m->type->name));
+    return hd__object("m", m) &&
+           (m->type->free == hd__nn_attention_free ||
+            hd_fail(HD_VALUE,
+                    "m is a %s: expected a SelfAttention_v1, SelfAttention_v2, "
+                    "CausalAttention or MultiHeadAttention",
+                    m->type->name));
 }
 
 bool hd_attention_keep_weights(hd_module *m, bool keep)
@@ -175,7 +179,8 @@ bool hd_attention_keep_weights(hd_module *m, bool keep)
     return keep || hd_assign(&self->weights, HD_NONE);
 }
 
-/* Returns a new alias, which the caller keeps when the next forward replaces m's weights. */
+/* Returns a new alias of the weights, which stays unchanged when the next forward replaces
+ * m->weights. */
 hd_tensor *hd_attention_weights(const hd_module *m)
 {
     HD__CALL("hd_attention_weights");

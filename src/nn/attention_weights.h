@@ -1,5 +1,5 @@
-/* attention_weights.h - the fields, checks and functions that all of the notebooks' attention
- * classes share (attention_weights.c). */
+/* attention_weights.h - the fields, checks and functions that the attention classes of the two
+ * attention notebooks (README.md) share (attention_weights.c). */
 #ifndef HEED_NN_ATTENTION_WEIGHTS_H
 #define HEED_NN_ATTENTION_WEIGHTS_H
 
@@ -8,16 +8,17 @@
 /* The struct of each attention class begins with this one. A field that a class lacks is NULL. */
 typedef struct hd__nn_attention {
     hd_module base;
-    bool keep; /* hd_attention_keep_weights */
-    /* attention weights of the last forward, retained; NULL or HD_NONE if there are none */
+    bool keep; /* hd_attention_keep_weights sets it: keep the weights */
+    /* attention weights of the last forward, retained; NULL or HD_NONE if they were not kept */
     hd_tensor *weights;
-    hd_module *W_query, *W_key, *W_value, *dropout; /* Linear, and Dropout */
+    hd_module *W_query, *W_key, *W_value, *dropout; /* three Linear and a Dropout */
     /* (context_length, context_length), a buffer; a nonzero element masks its key */
     hd_tensor *mask;
 } hd__nn_attention;
 
-/* A module of class `type` with three blank Linear(d_in, d_out): W_query, W_key and W_value,
- * registered in the notebooks' order. */
+/* Returns a module of class `type` with three Linear(d_in, d_out), W_query, W_key and W_value,
+ * which are registered in this order, as in the notebooks. They are blank: hd__module_drawn
+ * (module.h) draws their values later. Returns NULL on error. */
 hd_module *hd__nn_attention_blank(const hd_module_type *type, int64_t d_in, int64_t d_out,
                                   bool qkv_bias);
 
@@ -25,25 +26,29 @@ hd_module *hd__nn_attention_blank(const hd_module_type *type, int64_t d_in, int6
 typedef struct hd__nn_projected {
     hd_tensor *keys, *queries, *values;
 } hd__nn_projected;
-/* Projects x (..., d_in) in the notebooks' order: keys first. */
+/* Returns W_key(x), W_query(x) and W_value(x) for x (..., d_in). Computes the keys first, as the
+ * notebooks do. A result is NULL on error. */
 hd__nn_projected hd__nn_project(const hd__nn_attention *m, hd_tensor *x);
 
-/* The context vectors (..., num_tokens, d) under m's mask. The queries (..., num_tokens, d) belong
- * to the tokens from `first` on; the keys and values (..., first + num_tokens, d) to all tokens.
- * The attention is fused unless the user called hd_set_fused_attention(false). */
+/* Returns the context vectors (..., num_tokens, d) under m's mask. The queries (..., num_tokens, d)
+ * belong to the tokens from `first` on, and the keys and values (..., first + num_tokens, d) to all
+ * tokens. The attention is fused unless the user has called hd_set_fused_attention(false). */
 hd_tensor *hd__nn_masked_attention(hd__nn_attention *m, hd__nn_projected p, int64_t first);
-/* softmax(attn_scores / sqrt(d)) values, where d is the last size of keys. If m->keep is set, it
- * stores the weights after dropout. */
+/* Returns softmax(attn_scores / sqrt(d)) values, where d is the last size of keys. Applies
+ * m->dropout, if it is not NULL, to the softmax. If m->keep is set, stores the weights after
+ * dropout in m->weights. */
 hd_tensor *hd__nn_weigh(hd__nn_attention *m, hd_tensor *attn_scores, hd_tensor *keys,
                         hd_tensor *values);
-/* The `free` of all attention types. keeps_weights recognizes the types by it. */
+/* The `free` function of all attention types. keeps_weights recognizes the types by it. */
 void hd__nn_attention_free(hd_module *self);
-/* Checks that x is (b, num_tokens, d_in) and num_tokens at most context_length. */
+/* Checks that x is (b, num_tokens, d_in) with num_tokens at most context_length. Otherwise returns
+ * false with HD_SHAPE. */
 bool hd__nn_tokens_arg(const hd__nn_attention *m, hd_tensor *x);
-/* Checks the arguments of a constructor. */
+/* Checks the arguments of a constructor. Returns false with an error if one is wrong. */
 bool hd__nn_attention_args(int64_t d_in, int64_t d_out, int64_t context_length, double dropout,
                            int64_t num_heads);
-/* Registers the Dropout, and the causal mask (n, n). */
+/* Registers a Dropout with probability `dropout`, and the causal mask (n, n). If that fails,
+ * hd_module_ready fails, too. */
 void hd__nn_register_mask(hd__nn_attention *m, double dropout, int64_t n);
 
 #endif

@@ -43,13 +43,14 @@ typedef struct transformer_block {
     hd_module *att, *ff, *norm1, *norm2, *drop_shortcut;
 } transformer_block;
 
-/* x + drop_shortcut(y), x and y (b, num_tokens, emb_dim) */
+/* Returns x + drop_shortcut(y), for x and y (b, num_tokens, emb_dim). */
 static hd_tensor *add_shortcut(const transformer_block *m, hd_tensor *x, hd_tensor *y)
 {
     return hd_add(hd_forward(m->drop_shortcut, y), x);
 }
 
-/* With a cache c, m->att attends to the tokens in c, too. c may be NULL. */
+/* Returns the block's result for x. If c is not NULL, m->att attends also to the tokens in the
+ * cache c. */
 static hd_tensor *block_run(const transformer_block *m, hd_tensor *x, hd_kv_cache *c)
 {
     hd_tensor *y = hd_forward(m->norm1, x);
@@ -66,7 +67,7 @@ static hd_tensor *transformer_block_forward(hd_module *self, hd_tensor *x)
 static const hd_module_type transformer_block_type =
     HD_MODULE_TYPE(transformer_block, "TransformerBlock", transformer_block_forward);
 
-/* Frees each part once, even if it was given twice. */
+/* Frees each part that has no parent. Frees it only once, even if the caller gave it twice. */
 static void free_all(int n, hd_module *const *parts)
 {
     for (int i = 0; i < n; i++) {
@@ -89,7 +90,7 @@ hd_module *hd_transformer_block_new(hd_module *att, hd_module *ff, hd_module *no
     bool ok = true;
     for (int i = 0; i < 4; i++) {
         if (!hd__object(names[i], parts[i])) {
-            parts[i] = NULL; /* what was freed already is not freed again */
+            parts[i] = NULL; /* so that free_all does not free it again */
             ok = false;
         }
     }

@@ -1,5 +1,5 @@
 /* containers.c - Sequential and ModuleList. Their children are named "0", "1", ... and have no
- * fields in a struct: an entry of the module holds each. */
+ * fields in a struct. Instead, the module's entries hold them. */
 #include "nn/containers.h"
 #include "nn/module_args.h"
 
@@ -34,7 +34,7 @@ hd_module *hd__nn_list_child(const hd_module *list, int64_t i)
 
 static bool container_append(hd_module *list, hd_module *child)
 {
-    char name[32] = ""; /* without a list, hd__nn_register_own frees the child */
+    char name[32] = ""; /* if list is NULL, hd__nn_register_own frees the child */
     if (list) {
         snprintf(name, sizeof name, "%" PRId64, list->priv->n);
     }
@@ -49,7 +49,8 @@ static hd_module *make(const hd_module_type *type, int64_t n, hd_module *const *
     hd_module *m = hd_module_new(type);
     bool ok = true;
     for (int64_t i = 0; i < n; i++) {
-        char name[40]; /* no break after a failure: the list must take over every module */
+        /* The loop goes on after a failure, because the list takes over every module. */
+        char name[40];
         snprintf(name, sizeof name, "modules[%" PRId64 "]", i);
         if (hd__object(name, modules[i])) {
             container_append(m, modules[i]);
@@ -82,7 +83,8 @@ static bool list_arg(const hd_module *list)
 {
     return hd__object("list", list) &&
            (list->type == &sequential_type || hd__nn_is_module_list(list) ||
-            hd_fail(HD_VALUE, "%s: expected a ModuleList or a Sequential", list->type->name));
+            hd_fail(HD_VALUE, "list is a %s: expected a ModuleList or a Sequential",
+                    list->type->name));
 }
 
 bool hd_module_list_append(hd_module *list, hd_module *child)
@@ -107,7 +109,11 @@ hd_module *hd_module_list_get(hd_module *list, int64_t i)
     int64_t at = list_arg(list) ? hd__arg_index(i, list->priv->n, "modules") : -1;
     hd_module *child = at < 0 ? NULL : hd__nn_list_child(list, at);
     if (at >= 0 && !child) {
-        return hd_fail(HD_STATE, "%s: hd_module_take took module %" PRId64, list->type->name, at);
+        return hd_fail(
+            HD_STATE,
+            "module %" PRId64
+            " of this %s was removed by hd_module_take. Set another one with hd_module_set",
+            at, list->type->name);
     }
     return child;
 }

@@ -4,10 +4,10 @@
 
 #include "nn/module.h"
 
-/* Child i of a Sequential or ModuleList, counted from 0. NULL if i is too large. */
+/* Returns child i of a Sequential or ModuleList, counted from 0; NULL if i is too large. */
 hd_module *hd__nn_list_child(const hd_module *list, int64_t i);
 
-/* A ModuleList's summary shows equal children on one line. */
+/* True if m is a ModuleList, whose summary shows equal children on one line. */
 bool hd__nn_is_module_list(const hd_module *m);
 
 #endif

@@ -3,7 +3,7 @@
  * Each running forward is a frame on its thread's stack, and each frame counts its own failures
  * from 0. So hd_forward notices a failed call even if the forward ignored its NULL, if an older
  * error was set before, or if an inner module cleared its own errors. After a failure the random
- * generator is back where it was before the forward. */
+ * generator has the state that it had before the forward. */
 #include "base/error/lasting.h"
 #include "base/random/draws.h"
 #include "nn/module_args.h"
@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How a forward began: by hd_forward, by hd_forward_begin from the user's code, or by
- * hd_forward_begin from a function of heed's. Errors then begin with that function's name, not with
- * the module's class. ENDED: the frame only waits to be removed. */
+/* How a forward began: by hd_forward, by hd_forward_begin in the user's code, or by
+ * hd_forward_begin in a function of heed. In the last case errors begin with the name of heed's
+ * function, not with the module's class. ENDED: the frame only waits to be removed. */
 enum how { BY_FORWARD, BY_BEGIN, BY_HEED, ENDED };
 
 typedef struct frame {
@@ -21,15 +21,15 @@ typedef struct frame {
     hd_module *m;
     hd_scope *scope;
     uint64_t serial;   /* the scope's serial number */
-    uint64_t failures; /* of the outer frame, until this one began */
+    uint64_t failures; /* the outer frame's failures before this one began */
     enum how how;
     const char *name; /* hd__debug_module before this frame: the outer module's path */
-    hd__draws draws;  /* it is large, so no frame is copied */
+    hd__draws draws;  /* the random draws of the forward; it is large, so frames are not copied */
 } frame;
 
 static HD__TLS frame *top;
 
-/* The name under which m's parent holds it. Without a parent, m's class. */
+/* Returns the name under which m's parent registered it, or m's class if m has no parent. */
 static const char *own_name(const hd_module *m)
 {
     const hd_module *parent = m->priv->parent;
@@ -42,7 +42,8 @@ static const char *own_name(const hd_module *m)
     return m->type->name;
 }
 
-/* m's dotted name from its outermost module on, "GPT.blocks.0". A long path loses its beginning. */
+/* Returns m's dotted name from its outermost module on, such as "GPT.blocks.0". The beginning of a
+ * long name is cut off. */
 HD__RARE static const char *path_of(const hd_module *m)
 {
     char text[400];
@@ -63,7 +64,7 @@ HD__RARE static const char *path_of(const hd_module *m)
     return hd__lasting_text(text + at);
 }
 
-/* The name of the first registered field of m that is NULL, or NULL. */
+/* Returns the name of m's first registered field that is NULL, or NULL if no field is. */
 static const char *empty_field(const hd_module *m)
 {
     for (int64_t i = 0; i < m->priv->n; i++) {
@@ -75,9 +76,9 @@ static const char *empty_field(const hd_module *m)
     return NULL;
 }
 
-/* Writes the end of the error about a NULL argument, which most likely is a field of the running
- * module. Names a registered field that is NULL. If there is none, lists the registered fields,
- * because the user has not registered the one that is NULL. */
+/* Writes into text the end of the error about a NULL argument, which is most likely a field of the
+ * running module. Names a registered field that is NULL. If there is none, lists the registered
+ * fields, because the user may have forgotten to register the one that is NULL. */
 static void note_of_null(char text[HD__NOTE])
 {
     const hd_module *m = top ? top->m : NULL;
@@ -85,7 +86,8 @@ static void note_of_null(char text[HD__NOTE])
     if (empty) {
         snprintf(text, HD__NOTE, "; the field \"%.60s\" of %.60s is empty", empty, m->type->name);
     } else if (m) {
-        int n = snprintf(text, HD__NOTE, "; %.60s runs, whose constructor has registered %s",
+        int n = snprintf(text, HD__NOTE,
+                         "; in the forward of %.60s, whose constructor has registered %s",
                          m->type->name, m->priv->n ? "only" : "no field");
         for (int64_t i = 0; i < m->priv->n && n < HD__NOTE; i++) {
             n += snprintf(text + n, (size_t)(HD__NOTE - n), "%s \"%s\"", i ? "," : "",
@@ -94,8 +96,8 @@ static void note_of_null(char text[HD__NOTE])
     }
 }
 
-/* The innermost forward that the user's code runs; its errors begin with the name of its module's
- * class. */
+/* Returns the innermost forward that runs the user's code. Errors in it begin with the class of its
+ * module. */
 static hd__call_forward forward_running(void)
 {
     const frame *f = top;
@@ -111,7 +113,8 @@ __attribute__((constructor)) static void install_notes(void)
     hd__forward_now = forward_running;
 }
 
-/* Begins a frame and its scope. x is forward's argument, or NULL if hd_forward_begin was called. */
+/* Begins a frame and its scope. x is the argument of the forward, or NULL if hd_forward_begin was
+ * called. Returns NULL if memory runs out. */
 static frame *push(hd_module *m, hd_tensor *x, enum how how)
 {
     frame *f = hd_alloc(sizeof *f);
@@ -136,7 +139,8 @@ static frame *push(hd_module *m, hd_tensor *x, enum how how)
     return f;
 }
 
-/* The number of failures in f, and in the frames above it, which were begun and never ended. */
+/* Returns the number of failures in f and in the frames above it, which were begun but not
+ * ended. */
 static uint64_t failures_since(const frame *f)
 {
     uint64_t failures = hd__error_uncleared_swap(0);
@@ -146,7 +150,8 @@ static uint64_t failures_since(const frame *f)
     return failures;
 }
 
-/* Ends the top frame and its scope. Moves y to the outer scope. y is NULL if the forward failed. */
+/* Ends the top frame and its scope, and moves y, the result of the forward, to the outer scope. If
+ * y is NULL, the forward has failed, and its random draws are taken back. */
 static void leave_top(hd_tensor *y)
 {
     frame *left = top;
@@ -165,8 +170,9 @@ static void leave_top(hd_tensor *y)
     hd_free(left);
 }
 
-/* True if exactly the scopes of f and of the frames above it are open; otherwise fails and names
- * f's module, which has closed one of them or left another one open. */
+/* Checks that the scopes of f and of the frames above it are open, and no others above them.
+ * Otherwise returns false with an error that names f's module, whose forward has closed one of them
+ * or left another one open. */
 static bool scopes_ok(frame *f)
 {
     bool innermost = hd__scope_top == f->scope && hd__scope_serial(hd__scope_top) == f->serial;
@@ -174,7 +180,8 @@ static bool scopes_ok(frame *f)
         int above = hd__scopes_above(f->scope, f->serial);
         for (frame *each = top; each != f && above >= 0; each = each->outer) {
             each->how = ENDED;
-            hd__debug_module = each->name; /* after the loop, f's name for the error */
+            /* After the loop, hd__debug_module names f, for the error. */
+            hd__debug_module = each->name;
             above = hd__scopes_above(each->scope, each->serial) < 0 ? -1 : above - 1;
         }
         if (above != 0) {
@@ -185,7 +192,8 @@ static bool scopes_ok(frame *f)
     return true;
 }
 
-/* Fails because a forward without a failed call returned y, which is NULL, HD_NONE or freed. */
+/* Fails because a forward returned y, which is NULL, HD_NONE or freed, although no call inside it
+ * failed. Returns false. */
 static bool refuse_result(frame *f, const hd_tensor *y)
 {
     const char *type = f->m->type->name;
@@ -203,7 +211,7 @@ static bool refuse_result(frame *f, const hd_tensor *y)
     return hd__tensor_given(name, y, false);
 }
 
-/* Ends f and the frames above it. Returns y, or NULL if any call inside failed. */
+/* Ends f and the frames above it. Returns y, or NULL with an error if any call inside failed. */
 static hd_tensor *forward_finish(frame *f, hd_tensor *y)
 {
     frame *outer = f->outer;
@@ -215,7 +223,7 @@ static hd_tensor *forward_finish(frame *f, hd_tensor *y)
     }
     failures += !failures && !gave;
     hd__error_uncleared_swap(before + failures);
-    if (failures && hd_error_code() == HD_OK) { /* so that NULL has an error */
+    if (failures && hd_error_code() == HD_OK) { /* hd_forward may return NULL only with an error */
         hd_fail(HD_STATE, "a call inside %s failed, and its error was cleared", m->type->name);
     }
     return failures ? NULL : y;
@@ -255,7 +263,7 @@ hd_tensor *hd_forward_end(hd_module *m, hd_tensor *y)
         return NULL;
     }
     if (!top || top->m != m || !(top->how == BY_BEGIN || top->how == BY_HEED)) {
-        return hd_fail(HD_STATE, "%s: expected the module of the last hd_forward_begin",
+        return hd_fail(HD_STATE, "m is a %s: expected the module of the last hd_forward_begin",
                        m->type->name);
     }
     return forward_finish(top, y);

@@ -37,7 +37,8 @@ bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *prefix)
 
 /* ---------------------------------------------------------------- reading */
 
-/* A contiguous copy of p's gradient in d; HD_NONE if d has none, NULL on error. */
+/* Returns a contiguous copy of the gradient that d has for p; HD_NONE if d has none, and NULL on
+ * error. */
 static hd_tensor *read_one(const hd_module *m, const hd_dict *d, const char *key,
                            const hd_tensor *p)
 {
@@ -45,8 +46,9 @@ static hd_tensor *read_one(const hd_module *m, const hd_dict *d, const char *key
     return missing ? HD_NONE : key ? hd__dict_copy(m->type->name, d, key, p) : NULL;
 }
 
-/* Fails if a tensor of d under `prefix` is no parameter of m. Skips entries that are no tensors:
- * with an empty prefix, d may hold other parts of a checkpoint, too. */
+/* Checks that each tensor of d under `prefix` belongs to a parameter of m. Otherwise returns false
+ * with HD_VALUE. Skips entries that are not tensors, because with an empty prefix, d may also hold
+ * other parts of a checkpoint. */
 static bool all_known(const hd_module *m, const hd_dict *d, const char *prefix,
                       const hd_dict *parameters)
 {
@@ -59,9 +61,10 @@ static bool all_known(const hd_module *m, const hd_dict *d, const char *prefix,
         }
         const char *name = key + n + (n > 0);
         if (!*name || hd_dict_kind_of(parameters, name) == HD_DICT_MISSING) {
-            return hd_fail(HD_VALUE,
-                           "%s: '%s' is unexpected: expected names of hd_module_named_parameters",
-                           m->type->name, key);
+            return hd_fail(
+                HD_VALUE,
+                "%s: '%s' is not a parameter: expected names of hd_module_named_parameters",
+                m->type->name, key);
         }
     }
     return true;

@@ -1,6 +1,6 @@
 /* layers.c - Linear, Bilinear, Dropout, Embedding, LayerNorm, RMSNorm, ReLU, SiLU and GELU. Each
- * has a struct, a forward, the text in its summary's brackets (`extra`), and a constructor that
- * draws the same weights as PyTorch's class. */
+ * has a struct, a forward, a function for the text in the brackets of its summary (`extra`), and a
+ * constructor that draws the same weights as PyTorch's class. */
 #include "base/text/number.h"
 #include "nn/layers.h"
 #include "nn/module_args.h"
@@ -41,8 +41,9 @@ const hd_module_type hd__nn_linear_type =
 const hd_module_type hd__nn_packed_out_proj_type =
     HD_MODULE_TYPE(linear, "NonDynamicallyQuantizableLinear", linear_forward, NULL, linear_extra);
 
-/* Weight and bias are uniform within 1 / sqrt(in_features). The weight's bound comes from
- * kaiming_uniform_, because its rounding is part of PyTorch's bits. */
+/* Draws weight and bias from the uniform distribution between -bound and bound, where bound is 1 /
+ * sqrt(in_features). Returns false with an error if a draw fails. hd_init_kaiming_uniform_ computes
+ * the weight's bound, because with its rounding the weights have PyTorch's bits. */
 static bool linear_draw(hd_module *self)
 {
     linear *m = (linear *)self;
@@ -78,7 +79,7 @@ hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias)
 
 /* ---------------------------------------------------------------- Bilinear */
 
-/* A Bilinear has the struct of a Linear; its weight is (out_features, in1_features,
+/* A Bilinear has the struct of a Linear. Its weight is (out_features, in1_features,
  * in2_features). */
 static void bilinear_extra(const hd_module *self, char *text, size_t n)
 {
@@ -395,9 +396,9 @@ static hd_tensor *relu_forward(hd_module *self, hd_tensor *x)
         return hd_relu(x);
     }
     if (hd_dtype_of(x) == HD_BOOL) {
-        return hd_fail(HD_DTYPE, "bool: expected a dtype of numbers");
+        return hd_fail(HD_DTYPE, "x is bool: expected a dtype of numbers");
     }
-    return hd_masked_fill_(x, hd_le_scalar(x, 0), 0); /* a NaN stays */
+    return hd_masked_fill_(x, hd_le_scalar(x, 0), 0); /* a NaN stays NaN */
 }
 
 static void relu_extra(const hd_module *self, char *text, size_t n)
@@ -408,7 +409,8 @@ static void relu_extra(const hd_module *self, char *text, size_t n)
 static const hd_module_type relu_type =
     HD_MODULE_TYPE(activation, "ReLU", relu_forward, NULL, relu_extra);
 
-/* In place, x = silu(clone of x): backward needs x's old values, which the clone keeps. */
+/* Returns silu(x). If inplace, x becomes silu of its clone: backward needs the old values of x,
+ * which the clone keeps. */
 static hd_tensor *silu_forward(hd_module *self, hd_tensor *x)
 {
     return ((activation *)self)->flag ? hd_copy_(x, hd_silu(hd_clone(x))) : hd_silu(x);

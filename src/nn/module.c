@@ -18,7 +18,8 @@ static bool type_ok(const hd_module_type *type)
            hd__arg_given("type->name", type->name) &&
            (type->instance_size >= sizeof(hd_module) ||
             hd_fail(HD_VALUE,
-                    "%s: instance_size %zu: expected a struct that begins with an hd_module (%zu)",
+                    "%s: instance_size %zu: expected at least %zu, because the struct begins with "
+                    "an hd_module",
                     type->name, type->instance_size, sizeof(hd_module)));
 }
 
@@ -59,8 +60,8 @@ hd_module *hd_module_ready(hd_module *m)
 
 /* ---------------------------------------------------------------- walking without memory */
 
-/* Goes down to m's first child at entry i or later, and writes the way back into it. NULL if there
- * is no such child. */
+/* Returns m's first child at entry i or later, and stores in that child the way back to m (`above`
+ * and `place`). Returns NULL if there is no such child. */
 static hd_module *child_from(hd_module *m, int64_t i)
 {
     hd_module *child = hd__nn_child_from(m, &i);
@@ -107,8 +108,8 @@ static void free_alone(hd_module *m, const char *freed_by)
 
 HD__TLS uint64_t hd__nn_modules_freed;
 
-/* Frees root, which has no parent, and all modules below it, children first. The types' own `free`
- * functions are called on the way down, while the children still exist. */
+/* Frees root, which has no parent, and all modules below it, children first. Calls the `free`
+ * functions of their types on the way down, while the children still exist. */
 static void module_free(hd_module *root, const char *freed_by)
 {
     int64_t entry = 0;
@@ -150,7 +151,8 @@ static bool name_ok(const hd_module *m, const char *name)
     return true;
 }
 
-/* The field lies in m's struct behind the hd_module, and no entry has it yet. */
+/* Checks that the field lies in m's struct, after the hd_module at its start, and that no entry of
+ * m has this field yet. Otherwise returns false with an error. */
 static bool field_ok(const hd_module *m, const char *name, const void *field)
 {
     if (!hd__arg_given("field", field)) {
@@ -169,8 +171,10 @@ static bool field_ok(const hd_module *m, const char *name, const void *field)
             if (strcmp(e->name, name) == 0) {
                 return module_refuse(m, name, registered_already);
             }
-            return hd_fail(HD_VALUE, "%s: \"%s\" has the field of \"%s\"", m->type->name, name,
-                           e->name);
+            return hd_fail(HD_VALUE,
+                           "%s: \"%s\" is registered with the struct field that \"%s\" already "
+                           "uses: expected a field of its own",
+                           m->type->name, name, e->name);
         }
     }
     return true;
@@ -191,8 +195,8 @@ static bool module_add(hd_module *m, const char *name, hd__nn_entry e)
     return e.name;
 }
 
-/* A parameter is a leaf of float32, float64 or bfloat16, from hd_parameter or with
- * requires_grad. */
+/* Checks that t may be a parameter: a leaf of float32, float64 or bfloat16 that hd_parameter made
+ * or that requires grad. Otherwise returns false with an error. */
 static bool module_parameter_ok(const hd_module *m, const char *name, const hd_tensor *t)
 {
     hd_dtype d = hd_dtype_of(t);
@@ -252,22 +256,24 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
     const bool stores =
         (d == HD_BFLOAT16 && was == HD_FLOAT32) || (d == HD_FLOAT32 && was == HD_BFLOAT16);
     return (((d == was || stores) && hd__nn_sizes_are(t, hd_ndim(old), hd_sizes(old))) ||
-            hd_fail(HD_SHAPE, "%s: \"%s\": %s %s for %s %s: expected the same dtype and shape",
-                    m->type->name, name, hd_dtype_name(d), HD__DIMS(t), hd_dtype_name(was),
-                    HD__DIMS(old))) &&
+            hd_fail(
+                HD_SHAPE,
+                "%s: \"%s\": t is %s %s, the parameter %s %s: expected the same dtype and shape",
+                m->type->name, name, hd_dtype_name(d), HD__DIMS(t), hd_dtype_name(was),
+                HD__DIMS(old))) &&
            hd_assign(e->tensor, t);
 }
 
-/* True if child may become a child of m, which may be NULL; otherwise sets an error. Sets *ours if
- * a caller that fails must free child: not if child has a parent, which frees it, nor if it
- * contains m. */
+/* Checks that child may become a child of m, which may be NULL. Otherwise returns false with an
+ * error. After a failure, *ours is true if the caller must free child, and false if child has a
+ * parent, which frees it, or contains m. */
 static bool child_ok(const hd_module *m, const hd_module *child, bool *ours)
 {
     *ours = false;
     if (!hd__object("child", child)) {
         return false;
     }
-    /* A child without children holds m only if it is m itself, so one step up is enough. */
+    /* A child without children can contain m only if it is m itself, so one step up is enough. */
     bool look_up = hd__nn_has_children(child);
     for (const hd_module *up = m; up; up = look_up ? up->priv->parent : NULL) {
         if (up == child) {
@@ -318,7 +324,8 @@ bool hd__nn_register_own(hd_module *m, const char *name, hd_module *child)
 
 /* ---------------------------------------------------------------- one child for another */
 
-/* Puts child into entry e. Returns the old child, now without a parent, or NULL. */
+/* Puts child into entry e. Returns the old child, which has no parent now, or NULL if there was
+ * none. */
 static hd_module *child_exchange(hd__nn_entry *e, hd_module *child)
 {
     hd_module **place = e->child ? e->child : &e->own, *old = *place;
@@ -368,7 +375,7 @@ void hd__nn_register_blank(hd_module *m, const char *name, hd_tensor **field, bo
                            const int64_t *sizes)
 {
     if (m->priv->failed) {
-        return; /* hd_module_ready will fail: allocate nothing more */
+        return; /* hd_module_ready will fail, so nothing more is allocated */
     }
     hd_scope *scope = hd_scope_open();
     hd_tensor *t = scope ? HD_NONE : NULL;

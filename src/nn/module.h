@@ -11,7 +11,7 @@
 
 typedef enum hd__nn_kind {
     HD__PARAMETER = 1,
-    HD__BUFFER = 2,    /* persistent */
+    HD__BUFFER = 2,    /* a buffer that is in the state_dict */
     HD__TRANSIENT = 4, /* a buffer that is not in the state_dict */
     HD__CHILD = 8
 } hd__nn_kind;
@@ -19,37 +19,39 @@ typedef enum hd__nn_kind {
 typedef struct hd__nn_entry {
     char *name;
     hd__nn_kind kind;
-    hd_tensor **tensor; /* of a tensor: its field in the module's struct */
-    hd_module **child;  /* of a child: its field in the module's struct; NULL in a container */
-    hd_module *own;     /* in a container: the child itself */
+    hd_tensor **tensor; /* the field of a tensor in the module's struct; NULL for a child */
+    hd_module **child;  /* the field of a child in the module's struct; NULL in a container */
+    hd_module *own;     /* the child itself, if the module is a container */
 } hd__nn_entry;
 
-/* For the warning of stray_modules.c in src/diagnose, whose lock protects it. */
+/* For the warning of src/diagnose/stray_modules.c, whose lock protects it. */
 typedef struct hd__nn_stray {
     const char *text;       /* "Net runs a Linear"; NULL: the module is not in the list */
-    hd_module *prev, *next; /* its neighbours there */
-    bool told;              /* the warning was given */
+    hd_module *prev, *next; /* the module's neighbours in the list of stray modules */
+    bool told;              /* true once the warning was given */
 } hd__nn_stray;
 
 struct hd__module {
     hd_module *parent; /* NULL if the user frees it */
-    hd_module *above;  /* for hd__module_after: the module from which the walk came here */
+    hd_module *above;  /* for hd__module_after: the module from which the walk came to this one */
     int64_t place;     /* for hd__module_after: this module's index among above's entries */
     bool training;
-    bool failed; /* a registration failed; hd_module_ready will fail, too */
+    bool failed; /* true if a registration failed; hd_module_ready then fails, too */
     int64_t n, room;
-    hd__nn_entry *entries;      /* in the order of registration */
+    hd__nn_entry *entries;      /* n entries, in the order of registration */
     bool (*draw)(hd_module *m); /* draws the values of m's own tensors; NULL once they are drawn */
     hd__nn_stray stray;
 };
 
-/* The child in entry e. NULL if e holds a tensor, or if the user has set the field to NULL. */
+/* Returns the child in entry e, or NULL if e holds a tensor, or if the user has set the field to
+ * NULL. */
 static inline hd_module *hd__nn_child(const hd__nn_entry *e)
 {
     return e->child ? *e->child : e->own;
 }
 
-/* The first child of m at entry *i or later. Sets *i to its entry. NULL if no child follows. */
+/* Returns the first child of m at entry *i or later, and sets *i to its entry. Returns NULL if no
+ * child follows. */
 static inline hd_module *hd__nn_child_from(const hd_module *m, int64_t *i)
 {
     for (; *i < m->priv->n; ++*i) {
@@ -63,18 +65,19 @@ static inline hd_module *hd__nn_child_from(const hd_module *m, int64_t *i)
 
 bool hd__nn_has_children(const hd_module *m);
 
-/* The module that follows m in the order of hd_module_visit, which begins with root. NULL after the
- * last one. Needs no memory and no recursion: on the way down it writes into each module where it
- * came from (`above`), so only one thread may walk. `parent` is not enough, because the user may
- * have put another module into a field since the registration. */
+/* Returns the module that follows m in the order of hd_module_visit, which begins with root; NULL
+ * after the last one. Needs no memory and no recursion: on the way down it stores in each module
+ * the module from which it came (`above`). So only one thread may walk at a time. `parent` is not
+ * enough, because the user may have put another module into a field since the registration. */
 hd_module *hd__module_after(const hd_module *root, hd_module *m);
 
-/* Registers a container's child, which has no field in m's struct, and otherwise does what
- * hd_register_module does. The name must be new in m. */
+/* Registers a child of a container m, as hd_register_module does, but without a field in m's
+ * struct. The name must be new in m. On failure, frees the child and returns false with an error,
+ * as hd_register_module does. */
 bool hd__nn_register_own(hd_module *m, const char *name, hd_module *child);
 
-/* Grows whenever this thread frees a module. A walk compares it before and after a call of the
- * user's code. */
+/* The number of times that this thread has freed modules. A walk compares it before and after a
+ * call of the user's code. */
 extern HD__TLS uint64_t hd__nn_modules_freed;
 
 /* ---------------------------------------------------------------- making and drawing */
@@ -85,14 +88,16 @@ extern HD__TLS uint64_t hd__nn_modules_freed;
  * parameters are zero, and nothing is drawn. */
 
 /* Ends a constructor: calls hd_module_ready, then draws the values of m and of all modules below
- * it. If `draw` is not NULL, it becomes m's own. Returns m. On failure, or if m is NULL, returns
- * NULL; m is then freed, and the random generator is where it was. */
+ * it. If `draw` is not NULL, it becomes the function that draws m's own tensors. Returns m. On
+ * failure, or if m is NULL, returns NULL; m is then freed, and the random generator is in its old
+ * state. */
 hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m));
-/* Draws the values of m's own tensors, once. Under HD_NO_INIT it only marks them as drawn. */
+/* Draws the values of m's own tensors, once. Under HD_NO_INIT only marks them as drawn. Returns
+ * false with an error if a draw fails. */
 bool hd__module_draw(hd_module *m);
 
 /* Registers a new float32 parameter of n sizes with undefined values; HD_NONE if `wanted` is false.
- * Leaves no tensor in the caller's scope. */
+ * If that fails, hd_module_ready fails, too. Leaves no tensor in the caller's scope. */
 void hd__nn_register_blank(hd_module *m, const char *name, hd_tensor **field, bool wanted, int n,
                            const int64_t *sizes);
 

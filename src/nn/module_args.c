@@ -33,8 +33,8 @@ bool hd__nn_heads_arg(const char *arg, int64_t width, int64_t num_heads)
 
 bool hd__nn_type_arg(const char *arg, const hd_module *m, const hd_module_type *type)
 {
-    return hd__object(arg, m) &&
-           (m->type == type || hd_fail(HD_VALUE, "%s: expected a %s", m->type->name, type->name));
+    return hd__object(arg, m) && (m->type == type || hd_fail(HD_VALUE, "%s is a %s: expected a %s",
+                                                             arg, m->type->name, type->name));
 }
 
 bool hd__nn_sizes_are(const hd_tensor *x, int n, const int64_t *sizes)

@@ -11,24 +11,25 @@
 
 /* ---------------------------------------------------------------- loading */
 
-/* The names that cannot be loaded: a list of each kind for the message, and the caller's report. */
+/* The kinds of names that cannot be loaded. The message lists the names of each kind. */
 enum { MISSING, UNEXPECTED, SHAPES, UNEQUAL, LISTS };
 typedef struct problems {
     hd__text lists[LISTS];
-    hd_dict *report; /* from name to text; NULL if the caller passed none */
+    hd_dict *report; /* the caller's report: from each name to its problem; NULL if not wanted */
 } problems;
 
 /* The dictionary's tensor for one item. */
 typedef struct source {
-    hd_tensor *t; /* contiguous and of the item's dtype; NULL if the dictionary has none */
-    /* A tensor with several names has several items. The source of its first item has these fields
-     * for all of them. */
+    /* contiguous and of the item's dtype; NULL if the dictionary has no such tensor */
+    hd_tensor *t;
+    /* A tensor with several names has several items. In the source of its first item, these fields
+     * hold for all of them. */
     bool named;       /* the dictionary has one of the names */
-    int64_t supplied; /* 1 + the index of the first item with a source, or 0 */
+    int64_t supplied; /* 1 + the index of the first item with a source; 0: none has one */
 } source;
 
-/* Adds `name` to list `which` and to the report, with the text what + other + rest. Memory may run
- * out here: the caller compares hd_error_count at the end. */
+/* Adds `name` to list `which` and to the report, with the text what + other + rest. If memory runs
+ * out, an error is set, which the caller notices by hd_error_count at the end. */
 static void note(problems *p, int which, const char *name, const char *what, const char *other,
                  const char *rest)
 {
@@ -45,9 +46,9 @@ static void note(problems *p, int which, const char *name, const char *what, con
     hd_free(text.s);
 }
 
-/* Returns the tensor to copy into item: d's tensor of this name, converted. Returns NULL and notes
- * the fault if it has the wrong shape or is missing; but a missing name is no fault if d has
- * another name of the same tensor (`named`). */
+/* Returns the tensor to copy into item: d's tensor of this name, converted. If the tensor has the
+ * wrong shape or is missing, returns NULL and notes the problem. A missing name is no problem if d
+ * has another name of the same tensor (`named`). */
 static hd_tensor *source_of(const hd_dict *d, const hd__nn_item *item, bool named, problems *p)
 {
     hd_dict_kind kind = hd_dict_kind_of(d, item->name);
@@ -73,8 +74,8 @@ static bool same_bytes(const hd_tensor *a, const hd_tensor *b)
            0;
 }
 
-/* A shared parameter may have a source under each of its names. All of them must have the same
- * bytes. */
+/* Notes the sources of a shared parameter that differ. Such a parameter may have a source under
+ * each of its names, and all of them must have the same bytes. */
 static void note_unequal(const hd__nn_items *items, source *sources, problems *p)
 {
     for (int64_t i = 0; i < items->n; i++) {
@@ -88,8 +89,8 @@ static void note_unequal(const hd__nn_items *items, source *sources, problems *p
     }
 }
 
-/* Skips entries of d that are no tensors: a file's metadata, which are strings, are not part of the
- * state. */
+/* Notes the tensors of d that the module does not have. Skips other entries: strings are a file's
+ * metadata, not a part of the state. */
 static void note_unexpected(const hd_dict *names, const hd_dict *d, problems *p)
 {
     for (int64_t i = 0; i < hd_dict_len(d); i++) {
@@ -116,9 +117,9 @@ static void find_sources(const hd_dict *d, const hd__nn_items *items, source *so
     note_unexpected(items->names, d, p);
 }
 
-/* True if nothing in p is an error; otherwise fails. Missing and unexpected names are errors only
- * if `strict`. The message is "Linear: missing "a"; unexpected "b", "c"; in the dictionary "d" is
- * (2, 3), expected (2, 4)". */
+/* Checks that nothing in p is an error. Missing and unexpected names are errors only if `strict`.
+ * Otherwise returns false with an error: "Linear: missing "a"; unexpected "b", "c"; in the
+ * dictionary "d" is (2, 3), expected (2, 4)". */
 static bool is_fitting(const hd_module *m, bool strict, const problems *p)
 {
     static const char *const before[LISTS] = {"missing ", "unexpected ", "in the dictionary ",
@@ -138,8 +139,8 @@ static bool is_fitting(const hd_module *m, bool strict, const problems *p)
     return fitting;
 }
 
-/* Writes every item that has a source, or none of them: read-only ones are found before the first
- * write. */
+/* Writes every item that has a source. If one of them is read-only, writes none and returns false
+ * with an error. */
 static bool write_all(const hd_module *m, const hd__nn_items *items, const source *sources)
 {
     bool ok = true;
@@ -202,8 +203,9 @@ bool hd_module_zero_grad(hd_module *m)
     return ok;
 }
 
-/* On failure, undoes the change of the earlier tensors. Undoing cannot fail: a leaf keeps its
- * gradient's place. */
+/* Sets requires_grad of all parameters. On failure, restores the values that it has changed, and
+ * returns false with an error. Restoring cannot fail, because a leaf keeps its node in the
+ * graph. */
 static bool require_grad_all(const hd__nn_items *parameters, bool on)
 {
     int64_t i = 0;
@@ -241,7 +243,8 @@ static bool is_below(const char *name, const char *prefix)
     return n == 0 || (strncmp(name, prefix, n) == 0 && (name[n] == '.' || !name[n]));
 }
 
-/* The error lists the first words of the parameters' names, each once. */
+/* Fails with HD_VALUE, and returns false. The message lists the beginnings of the parameters'
+ * names, up to the first dot, each once. */
 static bool refuse_prefix(const hd_module *m, const hd__nn_items *found, const char *prefix)
 {
     hd__text words = {0};
@@ -299,10 +302,11 @@ int64_t hd_module_num_parameters(const hd_module *m, bool trainable_only)
 /* ---------------------------------------------------------------- dtype */
 
 /* One tensor in its new dtype. As in PyTorch, a parameter stays the same object, because optimizers
- * and hooks point to it, and takes over the storage of `to`; a buffer is replaced by `to`. */
+ * and hooks point to it. It takes over the storage of `to`. A buffer is replaced by `to`. */
 typedef struct conversion {
-    hd_tensor *to;   /* the tensor itself if nothing changes */
-    hd_tensor *grad; /* a changing parameter's gradient, converted, or HD_NONE; else NULL */
+    hd_tensor *to; /* the tensor in its new dtype; the tensor itself if it has this dtype already */
+    /* the converted gradient of a parameter that changes, or HD_NONE; NULL for other tensors */
+    hd_tensor *grad;
 } conversion;
 
 static hd_tensor *converted(hd_tensor *t, hd_dtype d)
@@ -320,7 +324,8 @@ static hd_tensor *converted_grad(const hd_module *m, hd_tensor *p, hd_dtype d)
     return g == HD_NONE ? g : hd_to(g, d);
 }
 
-/* Makes all conversions, which may fail. A tensor in several fields is converted once. */
+/* Fills `all` with the conversions. Returns false with an error if one fails. A tensor in several
+ * fields is converted once. */
 static bool prepare_conversions(const hd_module *m, const hd__nn_items *items, hd_dtype d,
                                 conversion *all)
 {
@@ -365,7 +370,7 @@ bool(hd_module_to)(hd_module *m, hd_dtype d)
         return false;
     }
     if (!hd__tensor_is_float(d)) {
-        return hd_fail(HD_DTYPE, "%s to %s: expected float32 or float64", m->type->name,
+        return hd_fail(HD_DTYPE, "%s to dtype %s: expected float32 or float64", m->type->name,
                        hd_dtype_name(d));
     }
     HD__SCOPE_OR(false);

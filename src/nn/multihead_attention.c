@@ -1,10 +1,11 @@
-/* multihead_attention.c - torch.nn.MultiheadAttention, which packs the three projections into one
- * weight; its options and masks.
+/* multihead_attention.c - torch.nn.MultiheadAttention, which packs the weights of its three
+ * projections into one.
  *
  * Inside, all tensors are (sequence, batch, embed_dim), and the heads of all sequences form one
- * batch dimension of b * num_heads. With need_weights the function computes the softmax itself; a
+ * batch dimension of b * num_heads. With need_weights, heed computes the softmax itself, and a
  * query whose keys are all masked gives NaN. Without need_weights, as in hd_forward, it calls
- * scaled_dot_product_attention; such a query gives 0. PyTorch 2.13 does the same in training. */
+ * hd_scaled_dot_product_attention_with, and such a query gives 0. PyTorch 2.13 does the same in
+ * training. */
 #include "nn/layers.h"
 #include "nn/module_args.h"
 
@@ -14,7 +15,7 @@
 
 typedef struct multihead_attention {
     hd_module base;
-    hd_tensor *in_proj_weight; /* (3E, E); HD_NONE if the next three are used */
+    hd_tensor *in_proj_weight; /* (3E, E); HD_NONE if the weights below are used */
     hd_tensor *q_proj_weight, *k_proj_weight, *v_proj_weight; /* (E, E), (E, kdim), (E, vdim) */
     hd_tensor *in_proj_bias;                                  /* (3E,), or HD_NONE */
     hd_tensor *bias_k, *bias_v;                               /* (1, 1, E), or HD_NONE */
@@ -79,7 +80,7 @@ static bool masks_ok(const multihead_attention *m, const call_args *a, hd_dtype 
         }
     }
     return (!a->is_causal || a->attn_mask != HD_NONE ||
-            hd_fail(HD_VALUE, "is_causal without attn_mask: expected the mask too")) &&
+            hd_fail(HD_VALUE, "is_causal without attn_mask: expected an attn_mask")) &&
            (a->key_padding_mask == HD_NONE ||
             mask_dtype_ok("key_padding_mask", a->key_padding_mask, query)) &&
            (a->attn_mask == HD_NONE || mask_dtype_ok("attn_mask", a->attn_mask, query));
@@ -89,7 +90,7 @@ static void warn_two_kinds(const call_args *a)
 {
     hd_tensor *padding = a->key_padding_mask, *attn = a->attn_mask;
     if (padding != HD_NONE && attn != HD_NONE && hd_dtype_of(padding) != hd_dtype_of(attn)) {
-        hd_warn("key_padding_mask is %s and attn_mask is %s: use one dtype for both, as PyTorch "
+        hd_warn("key_padding_mask is %s and attn_mask is %s. Use one dtype for both, as PyTorch "
                 "asks",
                 hd_dtype_name(hd_dtype_of(padding)), hd_dtype_name(hd_dtype_of(attn)));
     }
@@ -120,14 +121,16 @@ static bool call_ok(const multihead_attention *m, const hd_tensor *query, const 
 
 /* ---------------------------------------------------------------- masks */
 
-/* The mask as a summand of the scores: a bool mask becomes -inf where it is true, else 0. */
+/* Returns the mask in the form that is added to the scores: a bool mask becomes -inf where it is
+ * true, and 0 elsewhere. */
 static hd_tensor *additive(hd_tensor *mask, hd_dtype d)
 {
     return hd_dtype_of(mask) == HD_BOOL ? hd_masked_fill(hd_zeros_like(mask, d), mask, -INFINITY)
                                         : mask;
 }
 
-/* Appends `more` columns of 0: add_bias_kv and add_zero_attn append that many keys. */
+/* Returns the mask with `more` columns of 0 appended, for the keys that add_bias_kv and
+ * add_zero_attn append. */
 static hd_tensor *widen_mask(hd_tensor *mask, int64_t more)
 {
     if (more == 0 || !mask) {
@@ -140,15 +143,15 @@ static hd_tensor *widen_mask(hd_tensor *mask, int64_t more)
     return hd_cat(-1, mask, hd_zeros_n(hd_dtype_of(mask), n, sizes));
 }
 
-/* True if attn_mask is ignored because is_causal is set. PyTorch does so without need_weights and
- * without a key_padding_mask. */
+/* True if attn_mask is ignored because is_causal is set. As in PyTorch, this is so without
+ * need_weights and without a key_padding_mask. */
 static bool only_causal(const call_args *a)
 {
     return a->is_causal && !a->need_weights && a->key_padding_mask == HD_NONE;
 }
 
-/* The summand of the scores from both masks; it broadcasts to (b * num_heads, l, s). HD_NONE if
- * there is no mask. s includes the `more` appended keys. */
+/* Returns the sum of both masks, which is added to the scores and broadcasts to (b * num_heads, l,
+ * s). Returns HD_NONE if there is no mask. s includes the `more` appended keys. */
 static hd_tensor *merged_mask(const multihead_attention *m, const call_args *a, hd_dtype d,
                               int64_t b, int64_t s, int64_t more)
 {
@@ -170,7 +173,8 @@ static hd_tensor *merged_mask(const multihead_attention *m, const call_args *a, 
 
 /* ---------------------------------------------------------------- forward */
 
-/* Projects in[] = {query, key, value}, (n, b, width) each, to out[], (n, b, E) each. */
+/* Projects in[] = {query, key, value}, (n, b, width) each, to out[], (n, b, E) each. E is
+ * embed_dim. */
 static void project(const multihead_attention *m, hd_tensor *const *in, hd_tensor **out)
 {
     int64_t e = m->embed_dim;
@@ -190,15 +194,16 @@ static void project(const multihead_attention *m, hd_tensor *const *in, hd_tenso
     }
 }
 
-/* x (n, b, E) to (b * num_heads, n, head_dim) */
+/* Returns x (n, b, E) as (b * num_heads, n, head_dim). */
 static hd_tensor *split_heads(const multihead_attention *m, hd_tensor *x)
 {
     int64_t n = hd_size(x, 0), b = hd_size(x, 1);
     return hd_transpose(hd_reshape(x, n, b * m->num_heads, m->embed_dim / m->num_heads), 0, 1);
 }
 
-/* Splits keys or values x (n, b, E) into heads, with the rows that add_bias_kv (`bias`, (1, 1, E),
- * in every sequence) and add_zero_attn append: (b * num_heads, n + more, head_dim). */
+/* Returns the keys or values x (n, b, E) split into heads: (b * num_heads, n + more, head_dim). To
+ * each sequence, add_bias_kv appends `bias` (1, 1, E), and add_zero_attn a row of zeros. `bias` is
+ * HD_NONE without add_bias_kv. */
 static hd_tensor *key_heads(const multihead_attention *m, hd_tensor *x, hd_tensor *bias)
 {
     if (bias != HD_NONE) {
@@ -211,8 +216,9 @@ static hd_tensor *key_heads(const multihead_attention *m, hd_tensor *x, hd_tenso
     return x;
 }
 
-/* softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim). With need_weights, sets
- * *weights to the softmax after dropout; otherwise the attention is fused. */
+/* Returns softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim); NULL on error.
+ * With need_weights, sets *weights to the softmax after dropout. Without it, the attention is
+ * fused. */
 static hd_tensor *packed_attention(const multihead_attention *m, hd_tensor *q, hd_tensor *k,
                                    hd_tensor *v, hd_tensor *mask, const call_args *a,
                                    hd_tensor **weights)
@@ -232,8 +238,8 @@ static hd_tensor *packed_attention(const multihead_attention *m, hd_tensor *q, h
     return hd_matmul(*weights, v);
 }
 
-/* The output (l, b, E) of in[] = {query, key, value}, (n, b, width) each. With need_weights, sets
- * *weights to the weights (b * num_heads, l, s). */
+/* Returns the output (l, b, E) for in[] = {query, key, value}, (n, b, width) each; NULL on error.
+ * With need_weights, sets *weights to the weights (b * num_heads, l, s). */
 static hd_tensor *attend(const multihead_attention *m, hd_tensor *const *in, const call_args *a,
                          hd_tensor **weights)
 {
@@ -249,7 +255,8 @@ static hd_tensor *attend(const multihead_attention *m, hd_tensor *const *in, con
     return hd_view(hd_forward(m->out_proj, hd_reshape(y, l * b, e)), l, b, e);
 }
 
-/* weights (b * num_heads, l, s) as (b, l, s) or, not averaged, (b, num_heads, l, s). */
+/* Returns the weights w (b * num_heads, l, s) as (b, num_heads, l, s), or averaged over the heads
+ * as (b, l, s). Without a batch, removes the first dim. */
 static hd_tensor *shaped_weights(const multihead_attention *m, hd_tensor *w, const call_args *a,
                                  bool batched)
 {
@@ -260,7 +267,8 @@ static hd_tensor *shaped_weights(const multihead_attention *m, hd_tensor *w, con
     return batched ? w : hd_squeeze(w, 0);
 }
 
-/* given[] = {query, key, value} in the caller's layout. weights may be NULL. */
+/* Returns the attention for given[] = {query, key, value} in the caller's layout. Unless weights is
+ * NULL, sets *weights to the attention weights. Returns NULL on error. */
 static hd_tensor *packed_run(const hd_module *self, hd_tensor *const *given, const call_args *a,
                              hd_tensor **weights)
 {
@@ -272,7 +280,8 @@ static hd_tensor *packed_run(const hd_module *self, hd_tensor *const *given, con
     bool batched = hd_ndim(given[0]) == 3;
     hd_tensor *in[3];
     for (int i = 0; i < 3; i++) {
-        bool again = i > 0 && given[i] == given[i - 1]; /* project() compares pointers */
+        /* A tensor that is given twice stays one tensor, because project() compares pointers. */
+        bool again = i > 0 && given[i] == given[i - 1];
         in[i] = again            ? in[i - 1]
                 : !batched       ? hd_unsqueeze(given[i], 1)
                 : m->batch_first ? hd_transpose(given[i], 0, 1)
@@ -354,7 +363,7 @@ static bool packed_options_ok(int64_t embed_dim, int64_t num_heads,
            hd__nn_heads_arg("embed_dim", embed_dim, num_heads);
 }
 
-/* Registers all parameters in PyTorch's order, without values. */
+/* Registers all parameters in PyTorch's order. Their values are drawn later. */
 static void register_blanks(multihead_attention *m, const hd_multihead_attention_options *o)
 {
     hd_module *self = &m->base;
@@ -377,7 +386,8 @@ static void register_blanks(multihead_attention *m, const hd_multihead_attention
     hd__nn_register_blank(self, "bias_v", &m->bias_v, more, 3, (int64_t[]){1, 1, e});
 }
 
-/* Draws in PyTorch's order: out_proj first. Its bias is drawn, too, before it becomes 0. */
+/* Draws the values in PyTorch's order: out_proj first. The bias of out_proj is also drawn before it
+ * becomes 0. Returns false with an error if a draw fails. */
 static bool packed_draw(hd_module *self)
 {
     multihead_attention *m = (multihead_attention *)self;

@@ -9,7 +9,8 @@
 
 /* ---------------------------------------------------------------- visiting */
 
-/* Pushes m. */
+/* Makes m the current module of the walk, and pushes it on the stack. Returns false if memory runs
+ * out. */
 static bool step_into(hd__nn_walk *w, hd_module *m)
 {
     w->path.failed |= !hd__text_grow(&w->v, &w->room, w->n + 1, sizeof *w->v);
@@ -21,7 +22,7 @@ static bool step_into(hd__nn_walk *w, hd_module *m)
     return true;
 }
 
-/* Sets w->path to the innermost module's path and `name`. */
+/* Sets w->path to the path of the innermost module, a dot and `name`. */
 static void walk_name(hd__nn_walk *w, const char *name)
 {
     size_t len = w->v[w->n - 1].len;
@@ -55,8 +56,9 @@ bool hd__nn_walk_end(hd__nn_walk *w)
     return !w->path.failed;
 }
 
-/* The visitor has freed modules, and may have put others in their places. Drops each module of the
- * stack that is no longer where the walk found it, and all modules below it. */
+/* Repairs the walk's stack after the visitor has freed modules and perhaps put others in their
+ * places. Drops each module of the stack that is no longer where the walk found it, and all modules
+ * below it. */
 static void walk_cut(hd__nn_walk *w)
 {
     for (int64_t i = 1; i < w->n; i++) {
@@ -95,7 +97,8 @@ bool hd_module_visit(hd_module *m, bool (*f)(hd_module *m, const char *name, voi
 
 /* ---------------------------------------------------------------- collecting */
 
-/* Adds tensor t of entry e in the walk's current module. */
+/* Adds to items the tensor t of entry e in the walk's current module. Returns false with an error
+ * if memory runs out. */
 static bool add_item(hd__nn_items *items, hd__nn_walk *w, const hd__nn_entry *e, hd_tensor *t)
 {
     const char *name = NULL;
@@ -124,8 +127,8 @@ static bool collect_kind(hd__nn_items *items, hd__nn_walk *w, int kinds)
     return ok;
 }
 
-/* Sets `first` of each item. A hash table, at most half full, maps a tensor's address to 1 + the
- * index of its first item. */
+/* Sets `first` of each item. Returns false with an error if memory runs out. A hash table, at most
+ * half full, maps a tensor's address to 1 + the index of its first item. */
 static bool find_first(hd__nn_items *items)
 {
     int64_t slots = 16;
@@ -187,8 +190,9 @@ hd_list *hd_module_parameters(const hd_module *m)
     return list;
 }
 
-/* If `detached`, each name gets an alias of its own, even if several names share a tensor.
- * Otherwise a shared tensor appears once, under its first name. */
+/* Returns a dictionary of the tensors whose kind is in the mask `kinds`; NULL on error. If
+ * `detached`, each name gets an alias of its own, even if several names share a tensor. Otherwise a
+ * shared tensor appears once, under its first name. */
 static hd_dict *named(const hd_module *m, int kinds, bool detached)
 {
     HD__SCOPE_OR(NULL);
@@ -239,8 +243,8 @@ static hd__nn_entry *find_entry(const hd_module *m, const char *name, size_t len
     return NULL;
 }
 
-/* The module that *name leads to without its last part. Sets *name to the last part. NULL if
- * another part names no child. */
+/* Returns the module to which all parts of *name but the last one lead, and sets *name to the last
+ * part. Returns NULL without an error if one of the other parts names no child. */
 static hd_module *descend(hd_module *m, const char **name)
 {
     for (const char *dot; m && (dot = strchr(*name, '.')); *name = dot + 1) {

@@ -13,34 +13,34 @@
  *   }
  *   bool ok = hd__nn_walk_end(&w); */
 typedef struct hd__nn_walk {
-    hd_module *root, *m;    /* m: where the walk is */
-    const hd__nn_entry *at; /* the entry that holds m; NULL for root */
-    bool named;             /* set it to get `path` */
+    hd_module *root, *m;    /* m: the current module */
+    const hd__nn_entry *at; /* the entry in which m was found; NULL for root */
+    bool named;             /* set by the caller to get `path` */
     hd__text path;          /* m's dotted name; empty for root */
     struct hd__nn_step {
         hd_module *m;
-        int64_t next; /* the entry from which the walk goes on */
-        size_t len;   /* length of m's path */
+        int64_t next; /* the entry at which the walk continues */
+        size_t len;   /* the length of m's path */
     } * v;
-    int64_t n, room; /* n: the number of open steps, 1 at root */
+    int64_t n, room; /* n: the number of modules from root to m, root included */
 } hd__nn_walk;
 
-/* Moves w->m to the next module. False after the last one, and if memory runs out. */
+/* Moves w->m to the next module. Returns false after the last one, and if memory runs out. */
 bool hd__nn_walk_next(hd__nn_walk *w);
-/* Frees w's memory. False if memory had run out. */
+/* Frees w's memory. Returns false if memory had run out. */
 bool hd__nn_walk_end(hd__nn_walk *w);
 
 typedef struct hd__nn_item {
-    const char *name; /* dotted; NULL under HD__UNNAMED */
+    const char *name; /* the dotted name; NULL with HD__UNNAMED */
     hd__nn_kind kind;
-    hd_tensor **field, *t; /* t: the tensor in the field */
+    hd_tensor **field, *t; /* the field, and the tensor in it */
     int64_t first;         /* index of the first item that has this tensor */
 } hd__nn_item;
 
 typedef struct hd__nn_items {
     hd__nn_item *v;
     int64_t n, room;
-    hd_dict *names; /* from each name to its item's index; NULL under HD__UNNAMED */
+    hd_dict *names; /* from each name to its item's index; NULL with HD__UNNAMED */
 } hd__nn_items;
 
 /* Collects the tensors of m and of all modules below it, in PyTorch's order: those whose kind is in
@@ -51,9 +51,10 @@ enum { HD__UNNAMED = 16 };
 bool hd__nn_collect(const hd_module *m, int kinds, hd__nn_items *items);
 void hd__nn_items_free(hd__nn_items *items);
 
-/* The entry with this dotted name whose kind is in the mask `kinds`. If m has none, fails with
- * "Linear has no buffer \"mask\"", where `what` is "buffer". An empty field fails in the same way,
- * unless the caller passes `holder`. Sets *holder to the module that has the entry. */
+/* Returns the entry with this dotted name whose kind is in the mask `kinds`. If m has none, fails
+ * with "Linear has no buffer \"mask\"", where `what` is "buffer". Unless holder is NULL, sets
+ * *holder to the module that has the entry. If holder is NULL, an empty field fails in the same
+ * way. */
 hd__nn_entry *hd__nn_find(const hd_module *m, const char *name, int kinds, const char *what,
                           hd_module **holder);
 

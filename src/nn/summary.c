@@ -1,8 +1,8 @@
 /* summary.c - hd_module_summary, which is PyTorch's print(model).
  *
- * A module's text is its class name with its lines in brackets: first the lines of its extra text,
- * then "(name): " and the child's text for each child. All lines inside the brackets are indented
- * by two columns. */
+ * A module's text is its class name and, in brackets, the lines of its extra text and then of its
+ * children: "(name): " and the child's text. All lines inside the brackets are indented by two
+ * columns. */
 #include "nn/containers.h"
 #include "nn/names.h"
 
@@ -13,8 +13,8 @@
 
 enum { EXTRA_TEXT = 1024 };
 
-/* Adds the lines of s, each indented by two columns. As in PyTorch, blank lines are not indented
- * unless blanks_too. */
+/* Adds the lines of s, each indented by two columns. As in PyTorch, blank lines become empty unless
+ * `blanks_too`. */
 static void add_lines(hd__text *t, const char *s, bool blanks_too)
 {
     for (size_t n; *s; s += n + (s[n] == '\n')) {
@@ -33,9 +33,10 @@ static void add_lines(hd__text *t, const char *s, bool blanks_too)
 /* A module whose text is not complete yet. */
 typedef struct level {
     const hd_module *m;
-    const char *name; /* the child's name in the level above */
+    const char *name; /* m's name in its parent; NULL for the outermost module */
     hd__text text;
-    hd__text same; /* ModuleList only: the equal text of the children first to next - 1 */
+    /* ModuleList only: the text that the children first to next - 1 have in common */
+    hd__text same;
     int64_t first, next;
 } level;
 
@@ -45,10 +46,11 @@ typedef struct open_levels {
     hd__text whole; /* the outermost module's text, once it is complete */
 } open_levels;
 
-/* The text of n nested modules has O(n^2) bytes, because each level indents it further. */
+/* The most modules that may be nested. The text of n nested modules has O(n^2) bytes, because each
+ * level indents it further. */
 enum { LEVELS_MOST = 1000 };
 
-/* Writes the module's text up to its first child, or up to its closing bracket. */
+/* Writes to at->text the module's text up to its first child, or up to its closing bracket. */
 static void begin_text(level *at)
 {
     const hd_module *m = at->m;
@@ -68,7 +70,8 @@ static void begin_text(level *at)
     }
 }
 
-/* Opens a level for the walk's current module. */
+/* Adds a level for the walk's current module, and begins its text. Returns false with an error if
+ * there are too many levels or memory runs out. */
 static bool step_down(open_levels *l, const hd__nn_walk *w)
 {
     if (l->n == LEVELS_MOST) {
@@ -84,7 +87,7 @@ static bool step_down(open_levels *l, const hd__nn_walk *w)
     return true;
 }
 
-/* Adds a child's text, and frees it. */
+/* Adds a child's text to that of the level, and frees it. */
 static void add_child(level *at, hd__text child)
 {
     at->text.failed |= child.failed;
@@ -94,7 +97,8 @@ static void add_child(level *at, hd__text child)
     hd_free(child.s);
 }
 
-/* Ends a run of a ModuleList's children with equal texts: `(0-2): 3 x Linear(...)`. */
+/* Adds the successive children of a ModuleList that have equal texts, as `(0-2): 3 x
+ * Linear(...)`. */
 static void end_equal(level *at)
 {
     hd__text child = {0};
@@ -111,7 +115,8 @@ static void end_equal(level *at)
     at->first = at->next;
 }
 
-/* Adds the complete text of the child `name`. The level then keeps the text or frees it. */
+/* Takes over `text`, the complete text of the child `name`. Adds it at once, or for a ModuleList
+ * when a child with another text follows. */
 static void take_child(level *at, const char *name, hd__text text)
 {
     if (!hd__nn_is_module_list(at->m)) {
@@ -131,7 +136,8 @@ static void take_child(level *at, const char *name, hd__text text)
     at->next = place + 1;
 }
 
-/* Completes the innermost module's text, and adds it to the level above. */
+/* Completes the innermost module's text, and adds it to that of the level above; for the outermost
+ * module, sets l->whole to it. Returns false if memory has run out. */
 static bool step_up(open_levels *l)
 {
     level *at = &l->v[l->n - 1];
@@ -177,7 +183,7 @@ static hd__text summary_make(hd_module *m)
     return l.whole;
 }
 
-/* The summary; the caller's scope owns the text. NULL on error. */
+/* Returns the summary, whose text the caller's scope owns; NULL on error. */
 static const char *summary_text(const hd_module *m)
 {
     if (!hd__object("m", m)) {
@@ -191,7 +197,7 @@ const char *hd_module_summary(const hd_module *m)
 {
     HD__CALL("hd_module_summary");
     const char *text = summary_text(m);
-    return text ? text : "NULL"; /* which printf takes */
+    return text ? text : "NULL"; /* because a program may pass the result to printf */
 }
 
 bool hd_module_print(const hd_module *m)

@@ -46,13 +46,13 @@ hd_tensor *hd_init_zeros_(hd_tensor *x)
 
 /* ---------------------------------------------------------------- truncated normal */
 
-/* Phi(x), the standard normal distribution function */
+/* Returns Phi(x), the standard normal distribution function. */
 static double normal_cdf(double x)
 {
     return (1 + erf(x / sqrt(2.0))) / 2;
 }
 
-/* 1 if an element of mask is true, 0 if none is, -1 on error. */
+/* Returns 1 if an element of mask is true, 0 if none is, and -1 on error. */
 static int some_true(hd_tensor *mask)
 {
     hd_tensor *any = hd_any(mask);
@@ -72,9 +72,10 @@ static hd_tensor *draw_candidates(const truncation *t, hd_tensor *c)
     return t->normal ? hd_normal_(c, t->mean, t->std) : hd_uniform_(c, t->a, t->b);
 }
 
-/* True where a candidate in c is refused: a normal one outside of [a, b]; a uniform one if log v >
- * -0.5 ((c - mean) / std)^2 + 0.5 mode^2, with v uniform in [0, 1), and mode the point of [a, b]
- * nearest to the mean, in deviations. */
+/* Returns a bool tensor that is true where a candidate in c is refused; NULL on error. A normal
+ * candidate is refused outside of [a, b]. A uniform one is refused if log v > -0.5 ((c - mean) /
+ * std)^2 + 0.5 mode^2, where v is uniform in [0, 1), and mode is (m - mean) / std for the point m
+ * of [a, b] nearest to the mean. */
 static hd_tensor *refused(const truncation *t, hd_tensor *c)
 {
     if (t->normal) {
@@ -95,8 +96,9 @@ static bool truncation_ok(double mean, double std, double a, double b)
                    mean, std, a, b);
 }
 
-/* A tensor that hd_normal_ fills with the same numbers as x. It has gaps between its elements if x
- * has them, because such a tensor is filled one number at a time. */
+/* Returns a tensor of x's shape that hd_normal_ fills with the same numbers as x; NULL on error. If
+ * x is not contiguous, that tensor has gaps between its elements, too, because such a tensor is
+ * filled one number at a time. */
 static hd_tensor *drawn_like(hd_tensor *x)
 {
     hd_tensor *y = hd_clone(x);
@@ -107,14 +109,15 @@ static hd_tensor *drawn_like(hd_tensor *x)
     return y;
 }
 
-/* Draws candidates for all elements, round after round, until none is refused. A round replaces
- * only those that are still refused. Draws into a copy, so that a failure leaves x unchanged. */
+/* Fills x from t: draws candidates for all elements, then again for those that were refused, until
+ * none is. Draws into a copy, so that a failure, which returns false with an error, leaves x
+ * unchanged. */
 static bool truncated(hd_tensor *x, const truncation *t)
 {
     HD__SCOPE_OR(false);
     HD_NO_GRAD;
     hd_tensor *y = drawn_like(x);
-    hd_tensor *c = hd_clone(y); /* in y's order in memory, and so of draws */
+    hd_tensor *c = hd_clone(y); /* has y's order in memory, which is the order of the draws */
     hd_tensor *pending = c ? refused(t, draw_candidates(t, y)) : NULL;
     while (pending) {
         HD__SCOPE_OR(false);
@@ -138,9 +141,9 @@ hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a
         return NULL;
     }
     if (mean < a - 2 * std || mean > b + 2 * std) {
-        hd_warn("mean %g is more than 2 std, %g, away from [%g, %g], so the "
-                "values may not follow the requested distribution: expected a mean near [a, b]",
-                mean, 2 * std, a, b);
+        hd_warn("mean %g is outside [a, b] = [%g, %g] by more than 2 std, %g, so the values may "
+                "not follow the requested distribution. Choose a mean nearer to [a, b]",
+                mean, a, b, 2 * std);
     }
     double inside = normal_cdf((b - mean) / std) - normal_cdf((a - mean) / std);
     const truncation t = {mean, std, a, b, .normal = inside > 0.3};
@@ -163,8 +166,8 @@ static bool has_two_dims(const hd_tensor *x)
             hd_fail(HD_SHAPE, "x %s: expected two dimensions or more", HD__DIMS(x)));
 }
 
-/* The fans of a weight (out, in, sizes...): in and out, each times the product of the other
- * sizes. */
+/* Sets *f to the fans of a weight (out, in, sizes...): f->in is in, and f->out is out, each times
+ * the product of `sizes`. Returns false with an error if x has fewer than two dims. */
 static bool fans_of(const hd_tensor *x, fans *f)
 {
     if (!has_two_dims(x)) {
@@ -178,7 +181,8 @@ static bool fans_of(const hd_tensor *x, fans *f)
     return true;
 }
 
-/* Fills x with numbers of mean 0 and standard deviation std. */
+/* Fills x with uniform or normal numbers of mean 0 and standard deviation std. Returns x, or NULL
+ * with an error. */
 static hd_tensor *draw_around_0(hd_tensor *x, double std, bool uniform)
 {
     double bound = sqrt(3.0) * std;
@@ -190,7 +194,7 @@ static hd_tensor *xavier(hd_tensor *x, double gain, bool uniform)
     fans f;
     bool ok =
         fans_of(x, &f) &&
-        (f.in + f.out != 0 || hd_fail(HD_SHAPE, "x %s: expected a fan above 0", HD__DIMS(x))) &&
+        (f.in + f.out != 0 || hd_fail(HD_SHAPE, "x %s: expected sizes above 0", HD__DIMS(x))) &&
         (gain >= 0 || hd_fail(HD_VALUE, "gain %g: expected 0 or more", gain));
     return ok ? draw_around_0(x, gain * sqrt(2.0 / (f.in + f.out)), uniform) : NULL;
 }
@@ -212,7 +216,7 @@ double hd_calculate_gain(const char *nonlinearity, double param)
     HD__CALL("hd_calculate_gain");
     static const struct {
         const char *name;
-        double gain; /* of relu: sqrt(2) */
+        double gain; /* the gain of relu is sqrt(2) */
     } gains[] = {{"tanh", 5.0 / 3},       {"selu", 3.0 / 4},      {"relu", 1.4142135623730951},
                  {"linear", 1},           {"sigmoid", 1},         {"conv1d", 1},
                  {"conv2d", 1},           {"conv3d", 1},          {"conv_transpose1d", 1},
@@ -245,7 +249,7 @@ static hd_tensor *kaiming(hd_tensor *x, double a, hd_fan mode, const char *nonli
         return NULL;
     }
     if (hd_numel(x) == 0) {
-        hd_warn("%s has no elements, so nothing is initialized: expected sizes above 0",
+        hd_warn("x %s has no elements, so nothing is initialized: expected sizes above 0",
                 HD__DIMS(x));
         return x;
     }
@@ -271,9 +275,10 @@ hd_tensor *hd_init_kaiming_normal_(hd_tensor *x, double a, hd_fan mode, const ch
 
 /* ---------------------------------------------------------------- orthogonal */
 
-/* Makes the rows of a, float64 (n, m) with n <= m, orthonormal by Gram-Schmidt. Each row is
- * projected twice, which leaves only rounding errors (Giraud, Langou and Rozloznik 2005). No row is
- * negated, so R in this QR decomposition has a positive diagonal, as in PyTorch's orthogonal_. */
+/* Makes the rows of a, float64 (n, m) with n <= m, orthonormal by Gram-Schmidt. Returns false with
+ * an error if that fails. Each row is projected twice, which leaves only rounding errors (Giraud,
+ * Langou and Rozloznik 2005). No row is negated, so R in this QR decomposition has a positive
+ * diagonal, as in PyTorch's orthogonal_. */
 static bool orthonormal_rows(hd_tensor *a)
 {
     bool ok = true;
@@ -289,7 +294,8 @@ static bool orthonormal_rows(hd_tensor *a)
     return ok;
 }
 
-/* gain times an orthogonal matrix of x's shape and dtype; x has elements. */
+/* Returns gain times an orthogonal matrix in the shape and dtype of x, which is not empty; NULL on
+ * error. */
 static hd_tensor *orthogonal_as(const hd_tensor *x, double gain)
 {
     int64_t rows = hd_size(x, 0), cols = hd_numel(x) / rows;

@@ -1,7 +1,7 @@
 /* clip.c - limits gradients, as clip_grad_norm_ and clip_grad_value_ of torch.nn.utils do.
  *
  * All gradients are read before the first is written. Sums are in double, first within each grain
- * and then over the grains in order, so the number of threads does not matter. */
+ * (walk.h) and then over the grains in order, so the number of threads does not matter. */
 #include "optim/optim.h"
 #include "optim/walk.h"
 
@@ -11,11 +11,12 @@
 /* ---------------------------------------------------------------- collecting */
 
 typedef struct grads {
-    hd__optim_walk w; /* over the gradients that exist and have elements */
-    /* sums[g] = sum of |x|^p over grain g (a run of at most HD__GRAIN elements, see walk.h) */
+    hd__optim_walk w; /* the walk over the gradients that exist and have elements */
+    /* sums[g] is the sum of |x|^p over grain g, at most HD__GRAIN elements of a gradient
+     * (walk.h) */
     double *sums;
     int kernel;    /* the kernel that changes the gradients */
-    double number; /* the p of a norm, or the number for the kernel */
+    double number; /* the p of the norm, or the number for `kernel` */
 } grads;
 
 static hd_tensor *grad_of(const hd_list *parameters, int64_t i)
@@ -44,7 +45,9 @@ static bool collect(const hd_list *parameters, grads *f)
 
 /* ---------------------------------------------------------------- norms */
 
-/* Sums one grain. The copy of a gradient that is not contiguous is summed row by row. */
+/* Adds |x|^p to f->sums[grain] for elements [begin, end) of gradient i, where p is f->number; an
+ * infinite p takes the maximum or minimum instead. Reads the copy of a gradient that is not
+ * contiguous row by row. */
 static void sum_run(int64_t i, int64_t grain, int64_t begin, int64_t end, void *arg)
 {
     const grads *f = arg;
@@ -55,7 +58,8 @@ static void sum_run(int64_t i, int64_t grain, int64_t begin, int64_t end, void *
     }
 }
 
-/* The p-norm of elements whose sum of |x|^p is `sum` */
+/* Returns the p-norm of elements whose sum of |x|^p is `sum`. If p is 0 or infinite, `sum` is their
+ * norm already. */
 static double root(double sum, double p)
 {
     return p == 0 || isinf(p) ? sum : p == 2 ? sqrt(sum) : pow(sum, 1 / p);
@@ -66,7 +70,7 @@ static double first_sum(double p)
     return p == -INFINITY ? INFINITY : 0;
 }
 
-/* The n sums added up or, if p is infinite, their maximum or minimum */
+/* Adds up the n sums. If p is infinite, returns their maximum or minimum instead. */
 static double fold(const double *sums, int64_t n, double p)
 {
     double sum = first_sum(p);
@@ -99,7 +103,8 @@ static bool total_norm(grads *f, double p, double *norm)
     const double *from = sums;
     for (int64_t i = 0; i < w->n; i++) {
         int64_t grains = hd__optim_grains(w->x[i]);
-        sums[i] = root(fold(from, grains, p), p); /* overwrites a sum that was used */
+        /* overwrites a sum of a grain that is not needed any more */
+        sums[i] = root(fold(from, grains, p), p);
         from += grains;
     }
     hdk_optim()->norm[HD_FLOAT64](sums, 0, w->n, p, &sum);
@@ -118,7 +123,8 @@ static void change_run(int64_t i, int64_t grain, int64_t begin, int64_t end, voi
     hdk_optim()->change[f->kernel][hd_dtype_of(x)](data, begin, end, f->number);
 }
 
-/* For warnings: a used gradient still counts as used if only the clip has changed it since. */
+/* Helps src/diagnose/stale_gradients.c: a gradient that a step has used still counts as used after
+ * a clip. */
 static void note_clip(const hd_list *parameters)
 {
     for (int64_t i = 0; hd__error_warns() && i < hd_list_len(parameters); i++) {
@@ -130,7 +136,8 @@ static void note_clip(const hd_list *parameters)
     }
 }
 
-/* Changes all gradients, or none if one must not be written, such as one that a hook received. */
+/* Changes all gradients with the kernel and its number a. If one of them must not be written, for
+ * example because a hook received it, changes none, and returns false with an error. */
 static bool change_all(const hd_list *parameters, grads *f, int kernel, double a)
 {
     bool ok = true;

@@ -25,8 +25,8 @@ static bool optim_parameter_ok(const hd_list *list, int64_t i)
     }
     hd_dtype d = hd_dtype_of(p);
     if (!hd__tensor_holds_floats(d)) { /* takes bfloat16, which has no gradient and no step */
-        return hd_fail(HD_DTYPE, "parameter %" PRId64 " is %s: expected float32 or float64", i,
-                       hd_dtype_name(d));
+        return hd_fail(HD_DTYPE, "parameter %" PRId64 " has dtype %s: expected float32 or float64",
+                       i, hd_dtype_name(d));
     }
     if (!hd_is_leaf(p)) {
         return hd_fail(HD_GRAD,
@@ -54,9 +54,8 @@ static bool parameters_ok(const hd_list *list)
         return false;
     }
     if (hd_list_len(list) == 0) {
-        return hd_fail(
-            HD_VALUE,
-            "the list of parameters is empty: expected one or more. See hd_register_module");
+        return hd_fail(HD_VALUE, "the list of parameters is empty: expected one or more. Register "
+                                 "a module's parts with hd_register_module");
     }
     for (int64_t i = 0; i < hd_list_len(list); i++) {
         if (!optim_parameter_ok(list, i)) {
@@ -90,7 +89,8 @@ static bool optim_options_ok(const char *name, const hd__optim_type *type,
            (!type->options_ok || type->options_ok(options));
 }
 
-/* Adds a group; its parameters and options have been checked. */
+/* Adds a group, whose parameters and options were checked before. Returns false with an error if
+ * memory runs out. */
 static bool add_group(hd_optim *o, const hd_list *parameters, const hd__optim_options *options)
 {
     int64_t more = hd_list_len(parameters);

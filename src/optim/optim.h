@@ -11,14 +11,15 @@
 enum { HD__STATES = 3 };
 
 typedef struct hd__optim_slot {
-    hd_tensor *p;                 /* retained */
-    int64_t group;                /* the number of its group */
-    hd_tensor *state[HD__STATES]; /* dense, of p's shape and dtype, retained; NULL until needed */
+    hd_tensor *p;  /* the parameter, retained */
+    int64_t group; /* index of the parameter's group */
+    /* contiguous, like p in shape and dtype, retained; NULL until needed */
+    hd_tensor *state[HD__STATES];
     int64_t steps;
 } hd__optim_slot;
 
-/* The options of any optimizer. After `size` they have fewer than HD__OPTIONS fields, none larger
- * than a double. */
+/* The options of any optimizer. After `size` there are fewer than HD__OPTIONS fields, none of which
+ * is larger than a double. */
 typedef union hd__optim_options {
     size_t size;
     _Alignas(double) char bytes[HD__OPTIONS * sizeof(double)];
@@ -31,23 +32,24 @@ typedef struct hd__optim_group {
 
 typedef struct hd__optim_state_type {
     const char *name; /* PyTorch's name */
-    /* index of an option: the state is needed if that option is not 0. 0 if it is always needed */
+    /* 0: an optimizer always needs this state. Otherwise the index of an option; an optimizer needs
+     * the state only if this option is not 0. */
     int when;
 } hd__optim_state_type;
 
 typedef struct hd__optim_type {
-    const char *name;                      /* "AdamW" */
-    const char *giver;                     /* "hd_adamw_defaults()", for messages */
-    const void *defaults;                  /* the options that it returns */
+    const char *name;  /* "AdamW" */
+    const char *giver; /* the call that returns the defaults, for messages: "hd_adamw_defaults()" */
+    const void *defaults;                  /* the default options */
     hd__optim_option options[HD__OPTIONS]; /* the first one is lr */
     /* index of the option that a one-cycle schedule sets, or 0 */
     int momentum;
-    bool (*options_ok)(const void *options); /* further checks, or NULL */
+    bool (*options_ok)(const void *options); /* checks of several options together, or NULL */
     hd__optim_state_type states[HD__STATES];
-    int start; /* index of the option that fills a new state; if it is 0, zeros do */
-    /* The numbers for the kernel in step `step`, counted from 1 */
+    int start; /* index of the option whose value fills a new state; 0: a new state is 0 */
+    /* Returns the numbers for the kernel in step `step`, counted from 1 */
     hdk_numbers (*numbers)(const void *options, int64_t step);
-    int kernel; /* HDK_ADAM */
+    int kernel; /* the kernel's index, such as HDK_ADAM */
 } hd__optim_type;
 
 struct hd_optim {
@@ -58,10 +60,10 @@ struct hd_optim {
     hd__optim_group *groups;
     /* the value of hd__tensor_taken_over when the states last had their parameters' dtypes */
     unsigned int dtypes;
-    bool scheduled; /* a schedule was made for it */
-    bool stepped;   /* it has stepped since its first schedule was made */
+    bool scheduled; /* a schedule was made for this optimizer */
+    bool stepped;   /* the optimizer has stepped since its first schedule was made */
     /* For warnings (stale_gradients.c in src/diagnose). */
-    uint64_t number; /* its number, from 1 on; no two optimizers have the same */
+    uint64_t number; /* the optimizer's number, from 1 on; no two share one */
     bool told_used;  /* the warning of stale gradients was given */
     /* steps in a row without a gradient, because hd_backward's gradients were freed */
     int freed;
@@ -70,8 +72,9 @@ struct hd_optim {
 
 extern atomic_int hd__optim_alive; /* the number of optimizers that exist */
 
-/* A new optimizer with one group. If options is NULL, it has the defaults. Fails if the list does
- * not hold distinct parameters, or if an option is out of its range. */
+/* Returns a new optimizer with one group. If options is NULL, it has the defaults. Returns NULL
+ * with an error if the list does not have distinct parameters, or if an option is out of its
+ * range. */
 hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, const void *options);
 
 static inline double *hd__optim_lr(const hd_optim *o, int64_t group)
@@ -82,7 +85,7 @@ static inline double *hd__optim_lr(const hd_optim *o, int64_t group)
 /* True if an optimizer with these options needs state k (options.c). */
 bool hd__optim_uses(const hd__optim_type *type, const hd__optim_options *o, int k);
 
-/* Parameter i of a list; NULL with an error if it is HD_NONE or the list cannot be read. */
+/* Returns parameter i of a list; NULL with an error if it is HD_NONE or the list cannot be read. */
 hd_tensor *hd__optim_parameter_at(const hd_list *list, int64_t i);
 
 #endif

@@ -1,5 +1,4 @@
-/* options.c - checks options, writes them to saved state, and compares them with it, all by the
- * tables that describe them. */
+/* options.c - checks options, and saves or compares them, by the tables that describe them. */
 #include "optim/optim.h"
 
 #include <inttypes.h>
@@ -23,7 +22,7 @@ static bool is_double(const hd__optim_option *option)
     return option->range <= HD__ANY_NUMBER;
 }
 
-/* The value of a field that is not a double */
+/* Returns the value of an option that is not a double, from its field in a struct of options. */
 static int64_t int_of(const hd__optim_option *option, const void *options)
 {
     const void *at = field(option, options);
@@ -149,5 +148,6 @@ bool hd__optim_saved_options(hd__optim_saved *s, const char *list, int64_t i,
 bool hd__optim_may_step(void)
 {
     return hd_error_code() == HD_OK ||
-           hd_fail(HD_STATE, "an earlier error is not cleared: nothing is changed");
+           hd_fail(HD_STATE,
+                   "an earlier error is set, so nothing is changed. Call hd_error_clear first");
 }

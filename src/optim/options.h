@@ -10,20 +10,20 @@
 
 typedef enum hd__optim_range {
     HD__NOT_NEGATIVE,  /* double: 0 or more */
-    HD__POSITIVE,      /* above 0 */
-    HD__BELOW_ONE,     /* 0 or more, below 1 */
-    HD__FROM_0_TO_1,   /* 0 and 1 included */
-    HD__ABOVE_0_TO_1,  /* above 0, up to 1 included */
-    HD__ANY_NUMBER,    /* not NaN */
+    HD__POSITIVE,      /* double: above 0 */
+    HD__BELOW_ONE,     /* double: 0 or more, and below 1 */
+    HD__FROM_0_TO_1,   /* double: from 0 to 1, both included */
+    HD__ABOVE_0_TO_1,  /* double: above 0, and at most 1 */
+    HD__ANY_NUMBER,    /* double: any number but NaN */
     HD__FLAG,          /* bool */
     HD__CHOICE,        /* an enum whose values are 0 and 1 */
     HD__COUNT,         /* int64: 0 or more */
-    HD__POSITIVE_COUNT /* 1 or more */
+    HD__POSITIVE_COUNT /* int64: 1 or more */
 } hd__optim_range;
 
 typedef struct hd__optim_option {
     const char *name;
-    size_t offset; /* of the field in the options' struct */
+    size_t offset; /* the offset of the option's field in the struct of options */
     hd__optim_range range;
 } hd__optim_option;
 
@@ -34,26 +34,28 @@ enum { HD__OPTIONS = 11 };
         .name = #field, .offset = offsetof(type, field), .range = limits                           \
     }
 
-/* The address of an option's field, which is a double, in a struct of options */
+/* Returns the address of an option's field, which is a double, in a struct of options. */
 double *hd__optim_option_double(const hd__optim_option *option, const void *options);
 
-/* True if v is in the range; otherwise fails: "hd_sgd_new: lr -1: expected 0 or more". */
+/* Checks that v is in the range. Otherwise returns false with HD_VALUE: "hd_sgd_new: lr -1:
+ * expected 0 or more". */
 bool hd__optim_number_ok(const char *name, hd__optim_range range, double v);
-/* Checks every option of a table as hd__optim_number_ok does. */
+/* Checks that every option of a table is in its range. Otherwise returns false with HD_VALUE. */
 bool hd__optim_options_ok(const hd__optim_option *table, const void *options);
 
-/* True if no error is set; otherwise fails with HD_STATE. */
+/* Checks that no error is set. Otherwise returns false with HD_STATE. */
 bool hd__optim_may_step(void);
 
 /* ---------------------------------------------------------------- saved state */
 
-/* The functions below write state to `to` or, if it is NULL, compare it with `from`, and fail if an
- * entry differs: "hd_optim_load: 'o.params' is 2: expected 3". hd__text_key makes the names. */
+/* The functions below save or load state. They write a value to `to`. If `to` is NULL, they compare
+ * the value with that in `from`, and fail if the two differ: "hd_optim_load: 'o.params' is 2:
+ * expected 3". hd__text_key makes the names of the values. */
 typedef struct hd__optim_saved {
     hd_dict *to;
     const hd_dict *from;
     const char *prefix;
-    hd__text key; /* the last name */
+    hd__text key; /* the name of the value that was saved or loaded last */
 } hd__optim_saved;
 
 bool hd__optim_saved_text(hd__optim_saved *s, const char *name, const char *want);
@@ -61,7 +63,8 @@ bool hd__optim_saved_int(hd__optim_saved *s, const char *list, int64_t i, const 
                          int64_t want);
 bool hd__optim_saved_options(hd__optim_saved *s, const char *list, int64_t i,
                              const hd__optim_option *table, const void *options);
-/* Writes *x, or reads *x, which must be in the range. */
+/* Saves *x, or loads it. Returns false with an error if that fails, or if the loaded number is not
+ * in the range. */
 bool hd__optim_saved_number(hd__optim_saved *s, const char *list, int64_t i, const char *name,
                             hd__optim_range range, double *x);
 

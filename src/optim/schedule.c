@@ -36,7 +36,8 @@ static void set_momentum(const hd_schedule *s)
     }
 }
 
-/* Sets the lr and the momentum of each group to those of step t, if that step is possible. */
+/* Sets the lr and the momentum of each group to those of step t. Returns false with an error if
+ * this step is not possible. */
 static bool schedule_apply(hd_schedule *s, int64_t t)
 {
     if (!schedule_step_ok(s, t)) {
@@ -139,7 +140,8 @@ static bool saved_metric(hd__optim_saved *v, hd_schedule *s)
            saved_count(v, "cooldown_counter", 0, p->cooldown, &s->cooldown);
 }
 
-/* Writes the state of s, or reads it into *s and lr. Fields that no step changes must be equal. */
+/* Writes the state of s, or reads it into *s and lr. When it reads, values that no step changes
+ * must equal those of s. Returns false with an error otherwise. */
 static bool schedule_visit(hd__optim_saved *v, hd_schedule *s, double *lr)
 {
     const hd__schedule_type *type = s->type;

@@ -21,35 +21,40 @@ typedef union hd__schedule_options {
 typedef struct hd__schedule_type {
     const char *name; /* "StepLR" */
     hd__optim_option table[HD__OPTIONS];
-    /* True if step t is possible; otherwise fails. NULL if every step is possible. */
+    /* Checks that step t is possible; otherwise returns false with an error. NULL: every step is
+     * possible. */
     bool (*step_ok)(const hd__schedule_options *o, int64_t t);
-    int64_t (*last)(const hd__schedule_options *o); /* the last step; NULL if there is none */
-    /* The lr of step t, from the base lr and the present lr */
+    int64_t (*last)(const hd__schedule_options *o); /* returns the last step; NULL: there is none */
+    /* Returns the lr of step t, from a group's base lr and its present lr, `now`. */
     double (*lr)(const hd__schedule_options *o, double base, double now, int64_t t);
-    /* True if step t needs a base lr for every group. NULL if no step needs one. */
+    /* True if step t needs a base lr for every group. NULL: no step needs one. */
     bool (*needs_base)(const hd__schedule_options *o, int64_t t);
-    /* The momentum of step t. NaN leaves it unchanged, and so does NULL. */
+    /* Returns the momentum of step t, or NaN to leave it unchanged. NULL: it never changes. */
     double (*momentum)(const hd__schedule_options *o, int64_t t);
     bool takes_metric;
 } hd__schedule_type;
 
 struct hd_schedule {
     const hd__schedule_type *type;
-    hd_optim *o; /* not retained */
+    hd_optim *o; /* the optimizer, not retained */
     hd__schedule_options options;
-    int64_t t;       /* steps so far */
-    int64_t n;       /* number of the optimizer's groups when the schedule was made */
-    double *base_lr; /* the lr of these n groups then; a newer group's base is its present lr */
-    double best;     /* ReduceLROnPlateau: the best metric so far */
-    /* ReduceLROnPlateau: steps without a better metric; steps that it still waits */
+    int64_t t; /* the number of steps so far */
+    int64_t n; /* the number of groups that the optimizer had when the schedule was made */
+    /* the lr that each of these n groups had then; a newer group uses its present lr */
+    double *base_lr;
+    double best; /* ReduceLROnPlateau: the best metric so far */
+    /* ReduceLROnPlateau: the number of steps without a better metric, and the number of steps that
+     * are left of the cooldown */
     int64_t bad, cooldown;
 };
 
-/* A new schedule, which has set o's learning rates for step 0; NULL on error. */
+/* Returns a new schedule, and sets o's learning rates to those of step 0. Returns NULL with an
+ * error on failure. */
 hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
                               const hd__schedule_options *options);
 
-/* True if s may step now, with a metric or without one; otherwise fails. */
+/* Checks that s may step now, and that its type takes a metric if and only if `with_metric`.
+ * Otherwise returns false with an error. */
 bool hd__schedule_may_step(const hd_schedule *s, bool with_metric);
 
 #endif

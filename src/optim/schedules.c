@@ -1,6 +1,7 @@
-/* schedules.c - the formulas of the schedules: those of torch.optim.lr_scheduler, and the book's
- * cosine with warm-up. As in PyTorch, constant, step, linear and cosine annealing change the
- * present lr; the others start from the base. All compute in double. */
+/* schedules.c - the formulas of the schedules: those of torch.optim.lr_scheduler, and the cosine
+ * with warm-up of "Build a Large Language Model (From Scratch)". As in PyTorch, constant, step,
+ * linear and cosine annealing compute the next lr from the present one; the others compute it from
+ * the base lr. All compute in double. */
 #include "optim/schedule.h"
 
 #include <inttypes.h>
@@ -104,7 +105,7 @@ static double annealing(const hd__schedule_options *o, double base, double now, 
     if (t == 0) {
         return now;
     }
-    if (annealing_rises(o, t)) { /* lr - eta_min is 0, which no factor changes */
+    if (annealing_rises(o, t)) { /* now - eta_min is 0, so the product below would stay 0 */
         return now + (base - c->eta_min) * (1 - cos(PI / cycle)) / 2;
     }
     return (1 + cos(PI * (double)t / cycle)) / (1 + cos(PI * (double)(t - 1) / cycle)) *
@@ -144,7 +145,8 @@ static bool always(const hd__schedule_options *o, int64_t t)
     return true;
 }
 
-/* A value between `from` and `to` on half a cosine: `from` at share 0, `to` at share 1 */
+/* Returns a value between `from` and `to` on half a cosine: `from` if share is 0, and `to` if share
+ * is 1. */
 static double by_cosine(double from, double to, double share)
 {
     return to + (from - to) / 2 * (cos(PI * share) + 1);
@@ -198,11 +200,11 @@ hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *c
 
 /* ---------------------------------------------------------------- one cycle */
 
-/* The cycle is made of phases, each of which goes from one of three points to another. */
+/* A cycle has phases. In each phase the lr goes from one of these three values to another. */
 typedef enum height { LOW, HIGH, LOWEST } height;
 typedef struct phase {
     height from, to;
-    double start, end; /* in steps */
+    double start, end; /* the steps at which the phase starts and ends, perhaps fractions */
 } phase;
 
 static phase phase_at(const hd_one_cycle_options *c, int64_t t)
@@ -257,7 +259,9 @@ static bool cycle_step_ok(const hd__schedule_options *o, int64_t t)
     }
     return p.end != p.start ||
            hd_fail(HD_VALUE,
-                   "pct_start %s of total_steps %" PRId64 ": a phase begins and ends at step %g",
+                   "pct_start %s, total_steps %" PRId64
+                   ": a phase of the cycle has no length: it begins and ends at step %g. Choose "
+                   "another pct_start or total_steps",
                    HD__FLOAT(c->pct_start), c->total_steps, p.end);
 }
 
@@ -301,7 +305,8 @@ hd_schedule *hd_one_cycle_new(hd_optim *o, const hd_one_cycle_options *c)
         return NULL;
     }
     if (c->cycle_momentum && !o->type->momentum) {
-        return hd_fail(HD_VALUE, "cycle_momentum: %s has no momentum and no beta1", o->type->name);
+        return hd_fail(HD_VALUE, "cycle_momentum is true, but %s has no momentum and no beta1",
+                       o->type->name);
     }
     return hd__schedule_new(&cycle_type, o, &(hd__schedule_options){.cycle = *c});
 }

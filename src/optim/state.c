@@ -1,8 +1,10 @@
 /* state.c - saves an optimizer in a dictionary and loads it, with the names of PyTorch's
- * Optimizer.state_dict. Loading first copies all that it needs, and then changes the optimizer. */
+ * Optimizer.state_dict. Loading copies everything that it needs before it changes the optimizer, so
+ * a failed load changes nothing. */
 #include "optim/optim.h"
 
-/* Writes the groups, or reads the lr of each into lr[i]. All other values must be equal. */
+/* Saves the groups, or loads the lr of each into lr[i]. All other loaded values must be equal to
+ * those of o. Returns false with an error otherwise. */
 static bool groups_visit(hd__optim_saved *s, const hd_optim *o, double *lr)
 {
     const char *list = "param_groups";
@@ -23,7 +25,8 @@ static bool groups_visit(hd__optim_saved *s, const hd_optim *o, double *lr)
 
 /* ---------------------------------------------------------------- writing */
 
-/* Writes the state of parameter i. A parameter that was never stepped has none. */
+/* Writes the state of parameter i; nothing if no step has changed the parameter. Returns false with
+ * an error if that fails. */
 static bool save_slot(hd__optim_saved *s, const hd_optim *o, int64_t i)
 {
     const hd__optim_slot *slot = &o->slots[i];
@@ -62,7 +65,9 @@ bool hd_optim_save(const hd_optim *o, hd_dict *d, const char *prefix)
 
 /* ---------------------------------------------------------------- reading */
 
-/* Reads state k of slot i. It may be missing if a one-cycle schedule has set the momentum to 0. */
+/* Sets *state to a copy of the saved state k of slot i. Returns false with an error if that fails,
+ * or if none is saved although o needs it. After a one-cycle schedule has set the momentum to 0, o
+ * does not need it. */
 static bool read_state(hd__optim_saved *s, const hd_optim *o, int64_t i, int k, hd_tensor **state)
 {
     const hd__optim_type *type = o->type;
@@ -114,8 +119,8 @@ bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix)
     HD_NO_GRAD;
     hd__optim_saved s = {.from = d, .prefix = prefix};
     double *lr = hd__arg_alloc_items(o->n_groups, sizeof *lr);
-    hd__optim_slot *slots =
-        hd__mem_alloc_zeroed((size_t)o->n * sizeof *slots); /* the scope owns the states */
+    /* The scope owns the tensors in slots[i].state. */
+    hd__optim_slot *slots = hd__mem_alloc_zeroed((size_t)o->n * sizeof *slots);
     bool ok = lr && slots && groups_visit(&s, o, lr);
     for (int64_t i = 0; i < o->n && ok; i++) {
         ok = read_slot(&s, o, i, &slots[i]);

@@ -10,13 +10,15 @@
 /* The step of one parameter that has a gradient */
 typedef struct pending {
     hd__optim_slot *slot;
-    hd_tensor *grad;              /* contiguous */
-    hd_tensor *state[HD__STATES]; /* NULL if not used */
+    hd_tensor *grad;              /* the gradient, contiguous */
+    hd_tensor *state[HD__STATES]; /* the parameter's states; NULL: not used */
     hdk_step step;
     int kernel;
 } pending;
 
-/* Does all that can fail. A step must not write to memory that a hook was given as a gradient. */
+/* Fills *t for one parameter and its gradient g, and does everything that can fail. Returns false
+ * with an error if it fails. A step must not write to memory that a hook has received as a
+ * gradient. */
 static bool step_ask(const hd_optim *o, hd__optim_slot *slot, hd_tensor *g, pending *t)
 {
     const hd__optim_type *type = o->type;
@@ -60,7 +62,8 @@ static void step_run(int64_t i, int64_t grain, int64_t begin, int64_t end, void 
     hdk_optim()->step[t->kernel][hd_dtype_of(t->grad)](&t->step, begin, end);
 }
 
-/* Converts the states to the dtypes that hd_module_to has given to their parameters. */
+/* Converts the states to the dtypes that hd_module_to has given to their parameters. Returns false
+ * with an error if memory runs out. */
 HD__RARE static bool convert_states(hd_optim *o, unsigned int dtypes)
 {
     bool ok = true;

@@ -48,8 +48,8 @@ static void run_grains(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* Runs x[i] on a copy, and copies the result back. x[i] is read only now, because it may share
- * memory with a tensor that was written just before. */
+/* Calls t->run on a copy of x[i], and copies the result back. The copy is made only now, because
+ * x[i] may share memory with a tensor that was written just before. */
 static void run_copied(const tour *t, int64_t i)
 {
     hd_tensor *x = t->w->x[i];
@@ -68,7 +68,7 @@ void hd__optim_walk_all(const hd__optim_walk *w, bool writes, hd__optim_run run,
         sum += hd__optim_grains(w->x[i]);
         elements += hd_numel(w->x[i]);
     }
-    int64_t least = elements > HD__GRAIN ? 1 : sum; /* few elements are not worth a second thread */
+    int64_t least = elements > HD__GRAIN ? 1 : sum; /* a few elements need no second thread */
     hd__parallel_for(sum, least, run_grains, &t);
     for (int64_t i = 0; writes && i < w->n; i++) {
         if (w->dense[i] != w->x[i]) {

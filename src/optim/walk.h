@@ -8,21 +8,23 @@ enum { HD__GRAIN = 32768 };
 
 typedef struct hd__optim_walk {
     int64_t n;
-    hd_tensor **x, **dense; /* dense: x[i], or a copy of it if it is not contiguous */
+    hd_tensor **x, **dense; /* the tensors; dense[i] is x[i], or a copy if x[i] is not contiguous */
 } hd__optim_walk;
 
-/* Makes room for `most` tensors. The caller frees w->x by hd_free. */
+/* Begins a walk over at most `most` tensors. Returns false if memory runs out. The caller frees
+ * w->x with hd_free. */
 bool hd__optim_walk_begin(hd__optim_walk *w, int64_t most);
-/* Adds x. Fails if memory runs out. */
+/* Adds x. Returns false with an error if memory runs out. */
 bool hd__optim_walk_add(hd__optim_walk *w, hd_tensor *x);
 
-/* Handles elements [begin, end) of dense[i], which are grain number `grain` of all tensors. */
+/* Handles elements [begin, end) of dense[i]. `grain` is their grain's number, counted over all
+ * tensors. */
 typedef void (*hd__optim_run)(int64_t i, int64_t grain, int64_t begin, int64_t end, void *arg);
 
-/* Calls run for all elements, in parallel. A grain has HD__GRAIN elements; the last grain of a
+/* Calls run for all elements, in parallel. A grain has HD__GRAIN elements. The last grain of a
  * tensor may have fewer, and a tensor that is not contiguous is one grain. If `writes`, run writes
- * to dense[i], and a copy is then written back to x[i]; for a copy, run gets -1 as the grain. */
+ * to dense[i]; a copy is then written back to x[i], and for a copy run gets -1 as the grain. */
 void hd__optim_walk_all(const hd__optim_walk *w, bool writes, hd__optim_run run, void *arg);
-int64_t hd__optim_grains(const hd_tensor *x); /* the number of x's grains */
+int64_t hd__optim_grains(const hd_tensor *x); /* returns the number of grains of x */
 
 #endif

@@ -23,7 +23,8 @@ int hd_ndim(const hd_tensor *x)
     return hd__tensor_read_arg("hd_ndim", x) ? x->ndim : -1;
 }
 
-/* dim counted from the front, or -1 with an error. A 0-d x has no dims. */
+/* Returns dim counted from the front. Returns -1 with an error if x or dim is wrong; a 0-d x has no
+ * dims. */
 static inline int own_dim(const hd_tensor *x, int dim)
 {
     bool ok =
@@ -122,7 +123,8 @@ static hd_scalar load(const hd_tensor *x, int64_t at)
                                              : hd_scalar_int(hd__tensor_int_at(x, at));
 }
 
-/* Element `at` of x's storage. If at is -1, which stands for a failure: NaN, or INT64_MIN. */
+/* number_at and integer_at return element number `at` of x's storage. If at is -1, because a check
+ * has failed, they return NaN and INT64_MIN. */
 static double number_at(const hd_tensor *x, int64_t at)
 {
     return at < 0 ? NAN : hd__tensor_scalar_double(load(x, at));
@@ -133,7 +135,8 @@ static int64_t integer_at(const hd_tensor *x, int64_t at)
     return at < 0 ? INT64_MIN : hd__tensor_scalar_int(load(x, at));
 }
 
-/* The position of x's only element in the storage, in elements; -1 with an error. */
+/* Returns the position of x's only element in the storage, in elements. Returns -1 with an error if
+ * x is wrong or does not have exactly one element. */
 static int64_t locate_one(const hd_tensor *x)
 {
     bool one = hd__tensor_any_arg("x", x, false) &&
@@ -154,7 +157,8 @@ int64_t hd_item_int(const hd_tensor *x)
     return integer_at(x, locate_one(x));
 }
 
-/* The place in x's storage of the element at index; -1 with an error if an argument is wrong. */
+/* Returns the position in x's storage, in elements, of the element at index[n]. Returns -1 with an
+ * error if an argument is wrong. */
 static int64_t locate(const hd_tensor *x, int n, const int64_t *index)
 {
     bool ok = hd__tensor_any_arg("x", x, false) && (n <= 0 || hd__arg_given("index", index)) &&

@@ -5,7 +5,7 @@
 #include "tensor/kernels/kernels.h"
 #include "tensor/tensor_struct.h"
 
-/* Reports to debug mode that hd__call is about to change x in place. */
+/* Reports to debug mode that the function named by hd__call is about to change x in place. */
 HD__RARE void hd__tensor_tell_change(hd_tensor *x);
 static inline void hd__tensor_changes(hd_tensor *x)
 {
@@ -14,7 +14,7 @@ static inline void hd__tensor_changes(hd_tensor *x)
     }
 }
 
-/* Element number `at` of x's storage, as a double. x is of a floating-point dtype. */
+/* Returns element number `at` of x's storage as a double. x has a floating-point dtype. */
 static inline double hd__tensor_float_at(const hd_tensor *x, int64_t at)
 {
     const void *data = x->storage->data;
@@ -23,7 +23,7 @@ static inline double hd__tensor_float_at(const hd_tensor *x, int64_t at)
                                     : (double)hdk_from_bf16(((const uint16_t *)data)[at]);
 }
 
-/* Element number `at` of x's storage. x is int64 or bool. */
+/* Returns element number `at` of x's storage. x is int64 or bool. */
 static inline int64_t hd__tensor_int_at(const hd_tensor *x, int64_t at)
 {
     const void *data = x->storage->data;

@@ -7,8 +7,8 @@
 #include "base/sibling.h"
 #include "heed/tensor.h"
 
-/* True if x is a tensor, or HD_NONE with none_ok; otherwise fails as hd__tensor_arg does
- * (tensor_args.h). */
+/* True if x is a tensor or, with none_ok, HD_NONE. Otherwise sets an error, whose message calls x
+ * `arg`. See hd__tensor_arg in tensor_args.h for the errors. */
 HD__SIBLING bool hd__tensor_given(const char *arg, const hd_tensor *x, bool none_ok);
 
 #endif

@@ -1,9 +1,9 @@
 /* attention_run.c - runs scaled_dot_product_attention and its backward on the threads.
  *
- * The threads take heads, or parts of heads (kernels/attention.h). If there are few heads, forward
- * cuts the queries of each, and backward its keys; the cuts depend on shapes only. Each part of
- * backward has a dq of its own, and these are added up in order, so that no bit depends on the
- * threads. */
+ * Each thread computes heads, or parts of heads (kernels/attention.h). If there are few heads,
+ * forward cuts the queries of each head into parts, and backward cuts its keys. The cuts depend on
+ * shapes only. In backward, each part computes a dq of its own, and these are added up in order. So
+ * the result does not depend on the threads. */
 #include <inttypes.h>
 #include <stdatomic.h>
 
@@ -14,31 +14,31 @@
 #include "tensor/elementwise.h"
 
 enum {
-    ATTENTION_WORTH = 1 << 14, /* a call of at most this many multiplications is one task */
-    ATTENTION_PARTS = 16,      /* the fewest parts of a larger call, if it has enough blocks */
-    SMALL_SCRATCH = 2048       /* bytes of scratch on the stack */
+    ATTENTION_WORTH = 1 << 14, /* a call of at most this many multiplications runs on one thread */
+    ATTENTION_PARTS = 16, /* a larger call has at least this many parts, if it has enough blocks */
+    SMALL_SCRATCH = 2048  /* bytes of scratch on the stack */
 };
 
 typedef hd__attention_call attention_call;
 
 /* ---------------------------------------------------------------- operands */
 
-/* A tensor (..., rows, cols) that is read head by head, over the batch dims of the result. */
+/* A tensor (..., rows, cols) of the call. Each head uses one of its matrices. */
 typedef struct operand {
     char *p; /* NULL if the call has no such tensor; the other fields are then not set */
     int64_t row, col;
-    int64_t head[HD_MAX_DIMS]; /* strides along the dims of `heads`, in bytes */
+    int64_t head[HD_MAX_DIMS]; /* strides along the dims of attention_task's `heads`, in bytes */
 } operand;
 
 typedef struct attention_task {
     const attention_call *c;
     const hdk_attention_kernels *kernel;
     operand x[HD__OPERANDS];
-    hd__dims heads; /* the batch dims: sizes without operands */
+    hd__dims heads; /* the batch dims; only their sizes are set */
     const uint8_t *bits;
     bool backward;
-    int64_t block, parts; /* each head has `parts` parts of `block` queries; in backward, keys */
-    char *dq_part;        /* (parts, ..., l, d); only in backward with several parts */
+    int64_t block, parts; /* each head has `parts` parts of `block` queries (keys in backward) */
+    char *dq_part;        /* dq of each part (parts, ..., l, d), if backward has several parts */
     int64_t item;         /* bytes of an element */
     int64_t room;         /* bytes of scratch for each thread */
     char *scratch;
@@ -60,7 +60,8 @@ static void give(attention_task *t, int which, const hd_tensor *x, int own)
     }
 }
 
-/* The matrix of operand `which` for the head with this index. */
+/* Returns the matrix of operand `which` for the head at index head[]. Its p is NULL if the call has
+ * no such operand. */
 static hdk_rows rows_at(const attention_task *t, int which, const int64_t *head)
 {
     const operand *o = &t->x[which];
@@ -95,7 +96,8 @@ static void set_up(attention_task *t, const attention_call *c, hd_tensor *const 
 
 /* ---------------------------------------------------------------- running */
 
-/* Runs one part of one head. h has the call's numbers; this function sets its matrices. */
+/* Computes one part of one head. h has the call's sizes and options; this function sets its
+ * matrices. */
 static void run_item(const attention_task *t, int64_t item, hdk_head *h, void *scratch)
 {
     int64_t u = item / t->parts, part = item - u * t->parts;
@@ -126,7 +128,8 @@ static void run_item(const attention_task *t, int64_t item, hdk_head *h, void *s
     }
 }
 
-/* Runs items until none is left. No result depends on the thread of an item. */
+/* Computes items, which are parts of heads, until none is left. No result depends on which thread
+ * computes an item. */
 static void run_thread(int thread, void *arg)
 {
     attention_task *t = arg;
@@ -144,8 +147,8 @@ static bool is_large(const attention_call *c)
     return hd__attention_work(c) > ATTENTION_WORTH;
 }
 
-/* The bytes of scratch for all threads, which overflow for some expanded tensors. A thread needs
- * less than 64 * rows * cols bytes. */
+/* Sets t->room, and sets *bytes to the scratch of all threads. Fails with HD_MEMORY if its size
+ * overflows, as it may for expanded tensors. A thread needs less than 64 * rows * cols bytes. */
 static bool count_scratch(attention_task *t, int threads, size_t *bytes)
 {
     const hdk_head *h = &t->c->head;
@@ -158,7 +161,7 @@ static bool count_scratch(attention_task *t, int threads, size_t *bytes)
     return (few && hd__arg_bytes(t->room, (size_t)threads, bytes)) ||
            hd_fail(HD_MEMORY,
                    "%" PRId64 " queries and %" PRId64 " keys of %" PRId64
-                   " elements, values of %" PRId64 ": the size of the scratch overflows",
+                   " elements, values of %" PRId64 ": the scratch memory would be too large",
                    h->l, h->s, h->d, h->dv);
 }
 
@@ -189,8 +192,9 @@ static bool run_attention(attention_task *t)
     return true;
 }
 
-/* Cuts the n rows of each head into multiples of `unit`, so that a large call has at least
- * ATTENTION_PARTS items. The cut depends on shapes only. */
+/* Cuts the n queries (keys in backward) of each head into blocks. A block is a multiple of `unit`.
+ * A large call gets at least ATTENTION_PARTS items, if there are enough units. The cut depends on
+ * shapes only. */
 static void cut_heads(attention_task *t, int64_t n, int64_t unit)
 {
     int64_t units = (n + unit - 1) / unit;
@@ -202,7 +206,7 @@ static void cut_heads(attention_task *t, int64_t n, int64_t unit)
 
 /* ---------------------------------------------------------------- both directions */
 
-/* The number of weights that forward computes: query i sees the keys before i + sees. */
+/* Returns the number of weights that forward computes. Query i sees the keys before i + sees. */
 static int64_t seen_keys(const hd__attention_call *c)
 {
     const hdk_head *h = &c->head;
@@ -219,7 +223,8 @@ bool hd__attention_forward(const hd__attention_call *c, hd_tensor *const *x)
     return run_attention(&t);
 }
 
-/* Runs the parts of each head, each with a dq of its own, and adds these up in order. */
+/* Computes the parts of each head, each with a dq of its own, and adds these to dq in order.
+ * Returns false with an error if memory runs out. */
 static bool run_parts(attention_task *t, hd_tensor *dq)
 {
     t->dq_part = hd__arg_alloc_items(t->parts, (size_t)(dq->numel * t->item));

@@ -6,21 +6,22 @@
 #include "tensor/dims.h"
 #include "tensor/kernels/attention.h"
 
-/* The numbers of a call, which the op keeps for backward. */
+/* The sizes and options of a call, which the op keeps for backward. */
 typedef struct hd__attention_call {
     int n_batch;
     int64_t batch[HD_MAX_DIMS], heads;
     hdk_head head; /* its matrices are not set */
 } hd__attention_call;
 
-/* The number of multiplications in forward, if no key is masked. */
+/* Returns the number of multiplications in forward, if no key is masked. */
 static inline double hd__attention_work(const hd__attention_call *c)
 {
     const hdk_head *h = &c->head;
     return (double)c->heads * (double)h->l * (double)h->s * (double)(h->d + h->dv);
 }
 
-/* The tensors of a call: first the saved ones, then the output and the others. */
+/* The tensors of a call: first those that are saved for backward, then the output and the
+ * others. */
 enum hd__attention_operand {
     HD__Q,
     HD__K,
@@ -38,11 +39,11 @@ enum hd__attention_operand {
     HD__OPERANDS
 };
 
-enum { HD__FEW_KEYS = 64 }; /* for at most this many keys, the kernels go row by row */
+enum { HD__FEW_KEYS = 64 }; /* a call with at most this many keys is computed row by row */
 
-/* x has a tensor for each hd__attention_operand; NULL or HD_NONE if the call has none. Forward
- * fills out, lse and, if it is given, weights; backward fills dq, dk and dv. Both fail only if
- * memory runs out. */
+/* x[] has a tensor for each hd__attention_operand, or NULL or HD_NONE if the call has none. Forward
+ * fills out, lse and, if given, weights. Backward fills dq, dk and dv. Both return false with an
+ * error only if memory runs out. */
 bool hd__attention_forward(const hd__attention_call *c, hd_tensor *const *x);
 bool hd__attention_backward(const hd__attention_call *c, hd_tensor *const *x);
 

@@ -14,11 +14,11 @@
 
 enum {
     COPY_GRAIN = 32768,
-    NARROW = 256, /* parts are joined row by row if their rows have at most this many bytes */
-    TOGETHER = 8  /* rows that are joined together, so that their lines stay in the first cache */
+    NARROW = 256, /* parts are joined row by row if their mean row has at most this many bytes */
+    TOGETHER = 8  /* rows that are joined at a time, so that they stay in the L1 cache */
 };
 
-/* Converts bfloat16 from and to other dtypes by two loops, by way of float32. */
+/* The two loops that convert between bfloat16 and another dtype, by way of float32. */
 typedef struct two_steps {
     hdk_loop to_float, from_float;
 } two_steps;
@@ -41,11 +41,11 @@ static void by_way_of_float(char *const *data, const int64_t *strides, int64_t n
 
 typedef struct repetition {
     hdk_loop convert, fill;
-    const void *params; /* of convert */
+    const void *params; /* the params of convert */
     int64_t item[2];    /* bytes of an element of the output and of the input */
 } repetition;
 
-/* Fills a run of the output with one value, as the input's stride is 0. */
+/* Fills a run of the output with one value, because the input's stride is 0. */
 static void repeat_value(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
     const repetition *r = params;
@@ -111,7 +111,7 @@ static void lay(hd_tensor *y, const hd_tensor *x, int dim, int64_t start)
 typedef struct joint {
     char *out;
     hd_tensor *const *parts;
-    int64_t n, row, inner; /* number of parts; bytes of a row of the output, of one index of dim */
+    int64_t n, row, inner; /* number of parts; bytes of a row of the output; of one index of dim */
     int dim, lead;         /* the stride of a part's dim `lead` leads to its next row */
 } joint;
 
@@ -137,7 +137,8 @@ static void join_rows(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* True if the dims [begin, end) lie in memory in order, as one sequence with step `next`. */
+/* True if the elements along x's dims [begin, end) lie in memory in order, `next` elements
+ * apart. */
 static bool in_order(const hd_tensor *x, int begin, int end, int64_t next)
 {
     for (int d = end - 1; d >= begin; d--) {
@@ -160,7 +161,7 @@ void hd__tensor_join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts)
     for (; j.lead >= 0 && y->sizes[j.lead] == 1; j.lead--) {
     }
     j.row = j.inner * y->sizes[dim];
-    const int64_t mean = j.row / n; /* single elements are faster part by part */
+    const int64_t mean = j.row / n; /* rows of single elements are joined faster part by part */
     bool narrow =
         y->numel > 0 && j.lead >= 0 && mean <= NARROW && mean > hd__tensor_bytes_of(y->dtype);
     for (int64_t k = 0; k < n && narrow; k++) {
@@ -234,7 +235,7 @@ hd_tensor *hd__tensor_cast(hd_tensor *x, hd_dtype d)
 
 hd_tensor *hd__tensor_expand(hd_tensor *x, int ndim, const int64_t *sizes)
 {
-    /* next: the stride of a new dim of size 1. An expanded 0-d tensor has strides of 0. */
+    /* next: the stride that a new dim of size 1 gets. An expanded 0-d tensor has strides of 0. */
     int64_t strides[HD_MAX_DIMS], next = x->ndim > 0;
     for (int d = ndim - 1; d >= 0; d--) {
         int at = d - (ndim - x->ndim);
@@ -250,8 +251,9 @@ static bool array_fits(const hd_tensor *x, const void *array, size_t bytes)
     size_t need;
     return hd__tensor_any_arg("x", x, false) && hd__arg_given("array", array) &&
            hd__tensor_bytes(x, &need) &&
-           (bytes == need || hd_fail(HD_VALUE, "an array of %zu bytes for %s of %s: expected %zu",
-                                     bytes, HD__SHAPE(x), hd_dtype_name(x->dtype), need));
+           (bytes == need ||
+            hd_fail(HD_VALUE, "an array of %zu bytes for %s of %s: expected %zu bytes", bytes,
+                    HD__SHAPE(x), hd_dtype_name(x->dtype), need));
 }
 
 hd_tensor *hd__tensor_array_of(hd__tensor_array *a, const hd_tensor *x, const void *array)
@@ -272,10 +274,11 @@ bool hd_copy_to(const hd_tensor *x, void *array, size_t bytes)
 
 bool hd__tensor_writable(const char *arg, hd_tensor *x)
 {
-    return hd__tensor_write_ok(arg, x) &&
-           (!hd__tensor_overlaps_itself(x) ||
-            hd_fail(HD_STATE, "%s of %s is expanded: several elements share memory", arg,
-                    HD__SHAPE(x)));
+    return hd__tensor_write_ok(arg, x) && (!hd__tensor_overlaps_itself(x) ||
+                                           hd_fail(HD_STATE,
+                                                   "%s of %s is expanded: several elements share "
+                                                   "memory. hd_clone gives each of them its own",
+                                                   arg, HD__SHAPE(x)));
 }
 
 void hd__tensor_write_array(hd_tensor *x, const void *array)

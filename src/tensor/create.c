@@ -81,8 +81,9 @@ hd_tensor *(hd_full_like)(const hd_tensor *x, hd_dtype d, hd_scalar value)
 
 /* ---------------------------------------------------------------- ranges */
 
-/* The length of an arange; -1 with an error. For int64, the numbers are integers. For floats it is
- * computed in double, even from integers, as in PyTorch. */
+/* Returns the length of an arange, or -1 with an error. For int64, the caller has made all three
+ * numbers integers. For floats the length is computed in double, even from integers, as in
+ * PyTorch. */
 static int64_t arange_len(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step)
 {
     double a = hd__tensor_scalar_double(start), b = hd__tensor_scalar_double(end),
@@ -104,7 +105,8 @@ static int64_t arange_len(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar 
     return len < 0x1p63 ? (int64_t)len : INT64_MAX;
 }
 
-/* Cuts a number of an int64 arange to an integer, as PyTorch does. */
+/* Truncates *s, a number of an int64 arange, to an integer, as PyTorch does. Fails with HD_VALUE if
+ * int64 cannot hold it. */
 static bool to_whole(hd_scalar *s)
 {
     if (!s->is_int && !hd__tensor_scalar_fits(HD_INT64, *s)) {
@@ -119,7 +121,8 @@ typedef struct steps {
     hd_scalar start, step;
 } steps;
 
-/* Integers wrap, because the step after the last element may overflow. */
+/* Writes the elements [begin, end). Integers wrap, because the step after the last element may
+ * overflow. */
 static void run_steps(int64_t begin, int64_t end, void *arg)
 {
     const steps *s = arg;
@@ -160,8 +163,8 @@ hd_tensor *(hd_arange)(hd_scalar start, hd_scalar end, hd_scalar step)
     return (hd_arange_as)(d, start, end, step);
 }
 
-/* A linspace, computed from both ends to the middle with one rounding each, so that both ends are
- * exact. */
+/* A linspace from a to b. Its first half counts up from a, and its second half down from b, with
+ * one rounding for each element. So both ends are exact. */
 typedef struct line {
     hd_dtype d;
     char *y;
@@ -231,7 +234,8 @@ static hd_tensor *random_sized(hd_dtype d, int ndim, const int64_t *sizes, fill_
     return hd__tensor_float_dtype(d) ? drawn(hd__tensor_empty(d, ndim, sizes), fill) : NULL;
 }
 
-/* The result is laid out like x, because numbers are drawn in the order of memory. */
+/* Returns a random tensor of x's shape. Its dims have the order of x's in memory, because numbers
+ * are drawn in this order. */
 static hd_tensor *random_like(hd_dtype d, const hd_tensor *x, fill_random *fill)
 {
     bool ok = hd__tensor_any_arg("x", x, false) && hd__tensor_float_dtype(d);
@@ -262,22 +266,24 @@ hd_tensor *(hd_randn_like)(const hd_tensor *x, hd_dtype d)
     return random_like(d, x, hd__tensor_normal_fill);
 }
 
-/* v rounded to a float of `digits` binary digits; INT64_MIN if that is beyond int64. */
+/* Returns v rounded to a float of `digits` binary digits, or INT64_MIN if int64 cannot hold
+ * that. */
 static int64_t through_float(int64_t v, int digits)
 {
     double f = digits == FLT_MANT_DIG ? (double)(float)v : (double)v;
     return f < 0x1p63 ? (int64_t)f : INT64_MIN;
 }
 
-/* The distance from v to the next smaller float of `digits` binary digits. */
+/* Returns the distance from v to the next smaller float of `digits` binary digits. */
 static int64_t gap_below(int64_t v, int digits)
 {
     uint64_t size = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
     return INT64_C(1) << (64 - __builtin_clzll(size) - digits);
 }
 
-/* Shrinks [lo, hi) so that rounding to dtype d does not lead out of it, as in PyTorch. Fails if it
- * becomes empty. */
+/* Shrinks [*lo, *hi) so that none of its integers leaves the range when it is rounded to dtype d,
+ * as in PyTorch. Warns if some integers of the range are never drawn. Fails with HD_VALUE if the
+ * range becomes empty. */
 static bool fit_range(hd_dtype d, int64_t *lo, int64_t *hi)
 {
     const int digits = d == HD_FLOAT32 ? FLT_MANT_DIG : DBL_MANT_DIG;

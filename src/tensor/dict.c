@@ -1,8 +1,9 @@
 /* dict.c - an ordered map from names to tensors, strings and numbers.
  *
- * An array has the entries in the order of their insertion. An open-addressed hash table, at most
- * half full, finds a name: a slot is 0 if free, else a position in the array + 1. Entries never
- * move in memory, so a returned name or string is valid until its entry changes or is removed. */
+ * The array `entries` points to the entries in the order of their insertion. The array `slots` is
+ * an open-addressed hash table that finds a name. A slot is 0 if it is free; otherwise it is a
+ * position in `entries` plus 1. At most half of the slots are in use. Entries never move in memory,
+ * so a returned name or string is valid until its entry changes or is removed. */
 #include <inttypes.h>
 
 #include "tensor/copy.h"
@@ -14,7 +15,7 @@ static const char *const dict_kinds[] = {"missing", "a tensor", "a string", "an 
 
 /* ---------------------------------------------------------------- finding */
 
-/* The position of name in the array, or -1. */
+/* Returns the position of name in d->entries, or -1. */
 static int64_t dict_find(const hd_dict *d, const char *name)
 {
     uint64_t hash = hd__text_hash(name, strlen(name));
@@ -48,11 +49,10 @@ static void fill_slots(hd_dict *d)
     }
 }
 
-/* Makes room for `more` entries: both arrays grow, or neither. */
+/* Makes space for `more` entries. Both arrays grow or, if memory runs out, neither. */
 static bool grow(hd_dict *d, int64_t more)
 {
-    int64_t n = d->len + more,
-            places = 4 * n + 16; /* at least twice the room after hd__text_grow */
+    int64_t n = d->len + more, places = 4 * n + 16; /* at least twice d->room after hd__text_grow */
     if (n <= d->room) {
         return true;
     }
@@ -84,7 +84,7 @@ static bool check_name(const hd_dict *d, const char *name)
 
 enum { PREFIXES = 160 };
 
-/* The length of a name's part before its first dot; 0 if it has none. */
+/* Returns the length of name's part before its first dot, or 0 if it has no dot. */
 static size_t prefix_length(const char *name)
 {
     const char *dot = strchr(name, '.');
@@ -104,8 +104,8 @@ static bool among_prefixes(const hd_dict *d, int64_t n, const char *name)
     return false;
 }
 
-/* The end of the message about a missing name: ". The prefixes in d are 'optim', 'rng'". Writes
- * nothing if a name in d has its prefix. */
+/* Writes the end of the message about a missing name: ". The prefixes in d are 'optim', 'rng'".
+ * Writes nothing if a name in d has the prefix of `name`. */
 static void name_prefixes(const hd_dict *d, const char *name, char text[PREFIXES])
 {
     size_t len = 0;
@@ -126,7 +126,7 @@ static void name_prefixes(const hd_dict *d, const char *name, char text[PREFIXES
     }
 }
 
-/* The entry of this name and one of two kinds; otherwise NULL with an error. */
+/* Returns the entry called `name` if it has one of the two kinds; otherwise NULL with an error. */
 static const hd__dict_entry *expect(const hd_dict *d, const char *name, hd_dict_kind kind,
                                     hd_dict_kind or_kind)
 {
@@ -157,7 +157,7 @@ static void drop_value(hd__dict_entry *e)
     }
 }
 
-/* Frees the old value last, because the new one may be a part of it. */
+/* Frees e's old value last, because the new one may be a part of it. */
 static void replace_value(hd__dict_entry *e, hd_dict_kind kind, hd__dict_value v)
 {
     hd__dict_entry old = {.kind = e->kind, .v = e->v};
@@ -180,7 +180,8 @@ static hd__dict_entry *append(hd_dict *d, const char *name)
     return e;
 }
 
-/* Sets an entry, and owns v's value if it succeeds. */
+/* Sets the entry called `name`. If it succeeds, d owns v's tensor or string; otherwise the caller
+ * still owns it. */
 static bool set(hd_dict *d, const char *name, hd_dict_kind kind, hd__dict_value v)
 {
     int64_t at = dict_find(d, name);
@@ -250,7 +251,7 @@ bool hd_dict_remove(hd_dict *d, const char *name)
     }
     int64_t at = dict_find(d, name);
     if (at < 0) {
-        return hd_fail(HD_VALUE, "'%s' is missing", name);
+        return hd_fail(HD_VALUE, "'%s' is missing: expected a name in d", name);
     }
     remove_at(d, at);
     return true;
@@ -263,7 +264,7 @@ bool hd__dict_set_removed(hd_dict *fresh, const char *name)
     return set(fresh, name, HD_DICT_MISSING, (hd__dict_value){0});
 }
 
-/* Moves e to d, which has room. */
+/* Moves e to d, which has space for it. If d has the name already, its entry gets e's value. */
 static void dict_move(hd_dict *d, hd__dict_entry *e)
 {
     int64_t at = dict_find(d, e->name);

@@ -5,8 +5,8 @@
 #include "heed/tensor.h"
 
 typedef union hd__dict_value {
-    hd_tensor *tensor; /* held */
-    char *string;      /* from hd_alloc */
+    hd_tensor *tensor; /* the dictionary has a reference to it */
+    char *string;      /* allocated by hd_alloc */
     int64_t i;
     double d;
 } hd__dict_value;
@@ -19,14 +19,14 @@ typedef struct hd__dict_entry {
 } hd__dict_entry;
 
 struct hd_dict {
-    int64_t len, room; /* of entries */
+    int64_t len, room; /* numbers of entries in use, and of entries that fit */
     hd__dict_entry **entries;
     uint32_t *slots;
     int64_t places; /* the number of slots; 0 if no entry was ever set */
 };
 
-/* "prefix.field", or "field" for an empty prefix, in the innermost scope. NULL if memory runs out;
- * every hd_dict function fails for a NULL name. */
+/* Returns "prefix.field", or "field" for an empty prefix, as a string in the innermost scope.
+ * Returns NULL if memory runs out; every hd_dict function fails for a NULL name. */
 const char *hd__dict_field(const char *prefix, const char *field);
 
 #endif

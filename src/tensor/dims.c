@@ -18,7 +18,8 @@ void hd__dims_make(hd__dims *w, int ndim, const int64_t *sizes, int n, hd_tensor
     for (int i = 0; i < n; i++) {
         int64_t bytes = hd__tensor_bytes_of(xs[i]->dtype);
         for (int d = 0, own = xs[i]->ndim - 1; d < ndim; d++, own--) {
-            /* A dim of size 1 may have any stride, even one that overflows; no walk uses it. */
+            /* A dim of size 1 may have any stride, even one whose bytes overflow. No walk uses
+             * it. */
             (void)__builtin_mul_overflow(hd__dims_stride_over(xs[i], own, w->dim[d].size), bytes,
                                          &w->dim[d].stride[i]);
         }
@@ -74,7 +75,8 @@ void hd__dims_sort(hd__dims *w)
     }
 }
 
-/* Negative if dim a is inside dim b, positive if it is outside, 0 if no operand decides. */
+/* Returns a negative number if dim a belongs inside dim b, a positive one if it belongs outside,
+ * and 0 if no operand decides. */
 static int compare_dims(const hd__dims_axis *a, const hd__dims_axis *b, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -89,7 +91,7 @@ static int compare_dims(const hd__dims_axis *a, const hd__dims_axis *b, int n)
     return 0;
 }
 
-/* An insertion sort that skips pairs of dims that no operand decides. */
+/* This is an insertion sort that skips pairs of dims that no operand decides. */
 void hd__dims_lay_out(const hd__dims *w, hd_tensor *y)
 {
     const hd__dims_axis *order[HD_MAX_DIMS]; /* innermost first */

@@ -23,7 +23,7 @@ bool hd__tensor_float_dtype(int d)
 {
     return hd__tensor_dtype_arg(d) &&
            (hd__tensor_is_float(d) ||
-            hd_fail(HD_DTYPE, "%s: expected float32 or float64", hd_dtype_name((hd_dtype)d)));
+            hd_fail(HD_DTYPE, "dtype %s: expected float32 or float64", hd_dtype_name((hd_dtype)d)));
 }
 
 bool hd__tensor_dtype_is(const char *arg, const hd_tensor *x, hd_dtype d)
@@ -44,11 +44,11 @@ bool hd__tensor_one_dtype(const char *a_name, const hd_tensor *a, const char *b_
 bool hd__tensor_number_dtype(int d)
 {
     return hd__tensor_dtype_arg(d) &&
-           (d < (int)HD_BOOL || hd_fail(HD_DTYPE, "%s: expected float32, float64 or int64",
+           (d < (int)HD_BOOL || hd_fail(HD_DTYPE, "dtype %s: expected float32, float64 or int64",
                                         hd_dtype_name((hd_dtype)d)));
 }
 
-/* bool < int64 < float32 < float64 */
+/* Returns the rank of a dtype in promotion: bool < int64 < float32 < float64. */
 static int rank_of(int dtype)
 {
     static const int8_t ranks[] = {2, 3, 1, 0};
@@ -61,7 +61,7 @@ hd_dtype hd__tensor_promote(const hd_tensor *a, const hd_tensor *b)
     if (da == db) {
         return da;
     }
-    /* A 0-d tensor decides only if its category is higher: bool, integer or float. */
+    /* A 0-d tensor has no higher category than a float tensor, so it does not count. */
     if ((a->ndim == 0) != (b->ndim == 0) && hd__tensor_is_float(a->ndim ? da : db)) {
         return a->ndim ? da : db;
     }

@@ -1,8 +1,8 @@
 /* elementwise.c - runs the kernels' loops over the elements of tensors.
  *
- * A loop gets small contiguous operands of one shape in a single call. All others are walked
- * (dims.h): the loop is called for each run along the innermost dim or, if an input is transposed,
- * for each row of a tile. */
+ * Small contiguous operands of one shape take a single call of a loop. Other operands are walked
+ * (dims.h). The loop is then called for each run, which is a row of elements along the innermost
+ * dim. If an input is transposed, the loop is called for each row of a tile. */
 #include "base/threads/pool.h"
 #include "tensor/copy.h"
 #include "tensor/dtype.h"
@@ -63,14 +63,14 @@ typedef struct task {
     void (*after)(void);
 } task;
 
-/* The places [begin, end) of the walk. */
+/* Calls the loop for the places [begin, end) of the walk. */
 static void run_range(int64_t begin, int64_t end, void *arg)
 {
     const task *t = arg;
     const hd__dims *w = t->dims;
     hd__dims_place p;
     hd__dims_seek(w, begin, &p);
-    int64_t done = p.at[0]; /* elements of the run before `begin` */
+    int64_t done = p.at[0]; /* elements of the first run that lie before `begin` */
     while (begin < end) {
         char *data[HD__WALKED];
         int64_t run = w->dim[0].size - done;
@@ -105,7 +105,7 @@ void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *da
 
 enum {
     TILES_WORTH = 256, /* the fewest elements that are worth tiles */
-    ROW = 1024,        /* bytes of a row of a transposed tile; elements if the tile is the output */
+    ROW = 1024,        /* bytes of a row of a transposed tile; elements if f is NULL */
     SHORTEST = 1024    /* the fewest bytes of a run that is written past the cache */
 };
 
@@ -118,11 +118,11 @@ typedef struct tiling {
     hd__dims_axis across, along;
     char *const *data;
     hd_tensor *const *operands;
-    bool turned[HD__WALKED];        /* the transposed operands */
-    int64_t columns, strips, parts; /* columns of a tile; number of tiles across, and along */
+    bool turned[HD__WALKED];        /* true for operands that are transposed */
+    int64_t columns, strips, parts; /* columns of a tile; tiles along `across`; along `along` */
 } tiling;
 
-/* Transposes input k's tile at `from` to y, with rows `row` bytes apart. */
+/* Transposes input k's tile at `from` to y, whose rows lie `row` bytes apart. */
 static void turn_tile(const tiling *t, int k, char *y, int64_t row, const char *from, int64_t rows,
                       int64_t columns)
 {
@@ -206,8 +206,9 @@ void hd__loop_over_tiles(hdk_loop f, const void *params, hd__dims *w, int d, cha
                      LOOP_GRAIN / (HDK_STRIP * t.columns) + 1, run_tiles, &t);
 }
 
-/* True if the output is large and written in long runs, and each input is small or read in order.
- * Not for bools, whose loops take longer than the writes. */
+/* True if the output is to be written past the cache: it is large and written in long runs, and
+ * each input is small or read in order. False for bools, whose loops take longer than the
+ * writes. */
 static bool goes_past_cache(const hd__dims *w, hd_tensor *const *operands)
 {
     const hd_tensor *y = operands[0];
@@ -294,7 +295,7 @@ static hd_tensor *map_two(hdk_loop f, const void *params, hd_dtype in, hd_dtype 
         (b->ndim == 0 || (hd__tensor_contig(b) && hd__tensor_same_shape(a, b)))) {
         return map_direct(f, out, a, b, params);
     }
-    a = hd__tensor_cast(a, in); /* first, because the result's strides follow those of the casts */
+    a = hd__tensor_cast(a, in); /* cast first: the result's strides follow those of the casts */
     b = a ? hd__tensor_cast(b, in) : NULL;
     hd_tensor *y = b ? hd__loop_out(out, 2, (hd_tensor *[]){a, b}) : NULL;
     return hd__map_to_new(f, params, 3, (hd_tensor *[]){y, a, b});
@@ -328,7 +329,7 @@ hd_tensor *hd__map_backward(int op, const void *params, hd_tensor *dy, hd_tensor
 
 /* ---------------------------------------------------------------- arithmetic */
 
-enum { NUMBER = -1 }; /* in place of b's dtype, if b is a number */
+enum { NUMBER = -1 }; /* stands for b's dtype if b is a number */
 
 static hdk_loop loop_for(int op, int a, int b, hd_dtype *d)
 {

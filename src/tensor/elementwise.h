@@ -5,42 +5,46 @@
 #include "tensor/dims.h"
 #include "tensor/kernels/elementwise.h"
 
-/* Calls f for each run along the walk's innermost dim. Splits many elements into tasks of the pool.
- * data[i] points to operand i's first element. Each task ends with `after`, unless it is NULL. */
+/* Calls f for each run of elements along the walk's innermost dim. Many elements are split into
+ * tasks, which the threads share. data[i] points to operand i's first element. Unless `after` is
+ * NULL, each task calls it at its end. */
 void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *data,
               void (*after)(void));
-/* Calls f for all elements of operands[0], the output, to which the others broadcast. Returns the
- * output. If it is NULL, computes nothing. */
+/* Computes operands[0], the output, from the other operands, which broadcast to it, by the loop f.
+ * Returns the output. If it is NULL, computes nothing. */
 hd_tensor *hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
-/* hd__map for an output that shares no memory with the other operands. Writes an output that is too
- * large for the cache past the cache. */
+/* Does what hd__map does, for an output that shares no memory with the other operands. An output
+ * that is too large for the cache is written past the cache. */
 hd_tensor *hd__map_to_new(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
 
-/* The dim of the walk that the tiles of hd__loop_over_tiles use: not the innermost one, and an
- * input is dense in it. 0 if tiles would not be faster. */
+/* Returns the dim of the walk for the tiles of hd__loop_over_tiles. It is not the innermost one,
+ * and an input is dense along it. Returns 0 if tiles would not be faster. */
 int hd__loop_tiled_dim(const hd__dims *w, hd_tensor *const *operands);
-/* hd__loop in tiles; d is the dim of hd__loop_tiled_dim. If f is NULL, copies the input to the
- * output, which has the input's dtype and is dense along the innermost dim. */
+/* Does what hd__loop does, tile by tile; d is the result of hd__loop_tiled_dim. If f is NULL,
+ * copies the input to the output, which has the input's dtype and is dense along the innermost
+ * dim. */
 void hd__loop_over_tiles(hdk_loop f, const void *params, hd__dims *w, int d, char *const *data,
                          hd_tensor *const *operands);
 
-/* A 0-d tensor with a number. It is in no scope, and lives as long as the struct. */
+/* A 0-d tensor that holds a number. It is in no scope, and lives as long as this struct. */
 typedef struct hd__loop_number {
     hd_tensor t;
     hd__tensor_storage storage;
     int64_t bytes;
 } hd__loop_number;
 
+/* Makes *n a tensor of dtype d that holds s, and returns it. */
 hd_tensor *hd__loop_number_of(hd__loop_number *n, hd_dtype d, hd_scalar s);
 
-/* A tensor for the result of an elementwise op on xs, of dtype d and the shape that they broadcast
- * to, with undefined values. The order of its dims in memory follows the inputs' strides, as with
- * PyTorch's TensorIterator: the sum of two transposed tensors is transposed. */
+/* Returns a new tensor, with undefined values, for the result of an elementwise op on the n tensors
+ * xs. It has dtype d and the shape to which xs broadcast. The order of its dims in memory follows
+ * the inputs' strides, as in PyTorch's TensorIterator: the sum of two transposed tensors is
+ * transposed. Returns NULL with an error if xs do not broadcast, or if memory runs out. */
 hd_tensor *hd__loop_out(hd_dtype d, int n, hd_tensor *const *xs);
 
-/* hd__map_unary returns f(x), and hd__map_binary a op b. The inputs are converted to dtype `in`
- * first. The result of hd__map_unary is of dtype `in`, and that of hd__map_binary of dtype
- * `out`. */
+/* hd__map_unary applies the loop to x, and hd__map_binary to a and b. Both convert the inputs to
+ * dtype `in` first, and return a new tensor. The result of hd__map_unary has dtype `in`, and that
+ * of hd__map_binary has dtype `out`. */
 hd_tensor *hd__map_unary(hdk_loop loop, const void *params, hd_dtype in, hd_tensor *x);
 hd_tensor *hd__map_binary(hdk_loop loop, hd_dtype in, hd_dtype out, hd_tensor *a, hd_tensor *b);
 
@@ -49,15 +53,16 @@ hd_tensor *hd__map_binary(hdk_loop loop, hd_dtype in, hd_dtype out, hd_tensor *a
 hd_tensor *hd__loop_add(hd_tensor *a, hd_tensor *b);
 void hd__loop_add_into(hd_tensor *y, hd_tensor *b);
 
-/* dx from dy and a saved tensor, by loop `op` of hdk_binary. Overwrites dy with the result if
- * nobody but the engine holds dy (hd__tensor_held_once). */
+/* Returns dx, computed from dy and a saved tensor by loop `op` of hdk_binary. If nobody but the
+ * engine holds dy (hd__tensor_held_once), overwrites dy with dx. */
 hd_tensor *hd__map_backward(int op, const void *params, hd_tensor *dy, hd_tensor *saved);
 
-/* The loop of an arithmetic op of hdk_binary on a and b. Sets *d to the dtype that it computes in.
- * NULL with HD_DTYPE if the op does not take these dtypes (hd_sub takes no bools). */
+/* Returns the loop of hdk_binary's arithmetic op `op` for a and b, and sets *d to the dtype in
+ * which it computes. Returns NULL with HD_DTYPE if the op does not take these dtypes; hd_sub, for
+ * example, takes no bools. */
 hdk_loop hd__loop_arith(int op, const hd_tensor *a, const hd_tensor *b, hd_dtype *d);
-/* The loop of an arithmetic op of hdk_binary on x and the number s. Sets *d, and fails, as
- * hd__loop_arith does. */
+/* Returns the loop of hdk_binary's arithmetic op `op` for x and the number s. Sets *d, and fails,
+ * as hd__loop_arith does. */
 hdk_loop hd__loop_arith_scalar(int op, const hd_tensor *x, hd_scalar s, hd_dtype *d);
 
 #endif

@@ -2,7 +2,7 @@
  * length, so that these functions refuse a wrong dtype, and more elements than the array has. */
 #include "tensor/lifecycle.h"
 
-/* In the order of hd_c_type. */
+/* The names of the C types, in the order of hd_c_type. */
 static const char *const type_names[] = {
     "another type", "float",        "double",          "int64_t",       "bool",
     "char",         "signed char",  "unsigned char",   "short",         "unsigned short",
@@ -30,7 +30,7 @@ static bool type_fits(hd_dtype d, hd_c_type type)
                   {"HD_BFLOAT16", HD_C_USHORT}};
     return is_c_type(type) &&
            (HD__C_TAKEN((int)d) >> type & 1 ||
-            hd_fail(HD_DTYPE, "%s and an array of %s: expected %s", dtypes[d].name,
+            hd_fail(HD_DTYPE, "%s and an array of %s: expected an array of %s", dtypes[d].name,
                     type_names[type], type_names[dtypes[d].own]));
 }
 
@@ -58,7 +58,7 @@ static hd_tensor *from_c_copy(hd_dtype d, const void *data, size_t room, int ndi
         return NULL;
     }
     memcpy(hd__tensor_ptr(y), data, y->storage->nbytes);
-    if (d == HD_BOOL) { /* every byte but 0 is true */
+    if (d == HD_BOOL) { /* any byte but 0 counts as true */
         uint8_t *bytes = hd__tensor_ptr(y);
         for (int64_t i = 0; i < y->numel; i++) {
             bytes[i] = bytes[i] != 0;
@@ -83,7 +83,7 @@ hd_tensor *(hd_from_data_n)(hd_dtype d, const void *data, int ndim, const int64_
 
 /* ---------------------------------------------------------------- C integers */
 
-/* Bytes of an integer type that becomes int64; 0 for any other type. */
+/* Returns the bytes of an integer type whose values become int64, or 0 for any other type. */
 static size_t integer_bytes(hd_c_type type)
 {
     switch (type) {
@@ -115,7 +115,7 @@ static hd_tensor *from_integers(const void *array, hd_c_type type, size_t room, 
                                 const int64_t *sizes)
 {
     int64_t numel;
-    size_t own; /* bytes of the result, at least those of the array */
+    size_t own; /* bytes of the result, which are at least those of the array */
     if (!hd__tensor_measure(HD_INT64, ndim, sizes, &numel, &own)) {
         return NULL;
     }

@@ -1,7 +1,8 @@
 /* generator_dict.c - saves a random generator to a dictionary, and loads one.
  *
  * The state is the Mersenne twister's words (int64, (624,)), the position of the next word, the
- * spare normal number and the Bernoulli stream. Loading checks everything first. */
+ * spare normal number and the Bernoulli stream. Loading checks all of them before it changes the
+ * generator. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -51,8 +52,8 @@ static bool read_words(const hd_dict *d, const char *prefix, uint32_t *words)
         int64_t word = ((const int64_t *)hd__tensor_ptr(state))[i];
         if (word < 0 || word > UINT32_MAX) {
             return hd_fail(HD_VALUE,
-                           "'%s' holds %" PRId64 " at %" PRId64 ": expected 0 to 4294967295", name,
-                           word, i);
+                           "'%s' holds %" PRId64 " at index %" PRId64 ": expected 0 to 4294967295",
+                           name, word, i);
         }
         words[i] = (uint32_t)word;
     }

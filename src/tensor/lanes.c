@@ -1,8 +1,8 @@
 /* lanes.c - runs a kernel on all lanes along one dim.
  *
- * The other dims are merged if all operands allow it. A call of the kernel gets neighbouring lanes
- * of the dim in which the input has its smallest stride, so that it reads memory in order. Tasks
- * depend on shapes and strides only, never on the number of threads. */
+ * The other dims are merged where all operands allow it. A call of the kernel gets lanes that are
+ * neighbours along the dim in which the input has its smallest stride. So it reads memory in order.
+ * The cut into tasks depends on shapes and strides only, never on the number of threads. */
 #include "base/threads/pool.h"
 #include "tensor/copy.h"
 #include "tensor/lanes.h"
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 enum {
-    LANES_WORTH = 16384, /* the most elements that are not worth the pool */
+    LANES_WORTH = 16384, /* at most this many elements are computed on one thread */
     UNIT = 4096,         /* the fewest elements of a task */
-    LANES_SIDE = 512, /* the fewest bytes of neighbouring lanes in a task, unless lanes lie apart */
-    GROUP = 4         /* the fewest lanes of a task, if lanes are many and have several results */
+    LANES_SIDE = 512,    /* the fewest bytes of neighbouring lanes, unless hdk_lanes_apart */
+    GROUP = 4 /* the fewest lanes of a task, if there are many with several results each */
 };
 
 _Static_assert((int)HDK_LANE_OPERANDS <= (int)HD__WALKED, "hd__dims walks all operands");
@@ -50,8 +50,8 @@ void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs)
     }
 }
 
-/* Takes the dim with operand 1's smallest stride out of the walk: lanes that are neighbours along
- * this dim go to the kernel together. */
+/* Moves the dim in which operand 1 has its smallest stride from w->dims to w->lanes. A call of the
+ * kernel gets lanes that are neighbours along this dim. */
 static void choose_side(hd__lanes *w)
 {
     hd__dims_axis side = {1, {0}};
@@ -72,7 +72,7 @@ typedef struct lanes_task {
     const hd__lanes *w;
     hdk_lane_kernel f;
     double p;
-    int64_t side, sides; /* lanes in a unit; units at each place of the outer dims */
+    int64_t side, sides; /* lanes of a unit, one call of f; units at each place of w->dims */
 } lanes_task;
 
 static void run_units(int64_t begin, int64_t end, void *arg)

@@ -6,7 +6,8 @@
 #include "tensor/dims.h"
 #include "tensor/kernels/lanes.h"
 
-/* Of `lanes`, n and sn are set before hd__lanes_run, which chooses k and sk. */
+/* The lanes of some operands along one dim. The caller sets n and sn of `lanes`, and hd__lanes_run
+ * sets k and sk. */
 typedef struct hd__lanes {
     hd__dims dims;                   /* all dims except that of the lanes */
     void *data[HDK_LANE_OPERANDS];   /* NULL only if the kernel allows it */
@@ -14,19 +15,24 @@ typedef struct hd__lanes {
     hdk_lanes lanes;
 } hd__lanes;
 
-/* The dim of x with the smallest stride, among those of more than one element; -1 for a 0-d x. */
+/* Returns the dim of x with the smallest stride, among those of more than one element. Returns -1
+ * if x is 0-d. */
 int hd__lanes_innermost(const hd_tensor *x);
 
-/* x or, if that is faster, a contiguous copy, in which elements along dim d are neighbours, as in
- * the result. A copy is always faster if another dim of x is innermost: without it, softmax of a
- * transposed x takes 8 times as long, and cumsum 3 times. If d is innermost with gaps, a copy is
- * faster only if the kernel reads x `again`: for x[:, ::2], softmax takes 1.2 to 2.2 times as long
- * without it, logsumexp 1.5 to 17 times, but cumsum 1.5 to 1.9 times as long with it. */
+/* Returns x or, if that is faster, a contiguous copy of x. d is the dim along which elements of the
+ * result are neighbours.
+ *
+ * If another dim of x is innermost, a copy is always faster. Without it, softmax of a transposed x
+ * takes 8 times as long, and cumsum 3 times. If d is innermost, but has gaps, a copy is faster only
+ * if the kernel reads x `again`. For x[:, ::2], softmax takes 1.2 to 2.2 times as long without a
+ * copy, and logsumexp 1.5 to 17 times; cumsum takes 1.5 to 1.9 times as long with one. */
 hd_tensor *hd__lanes_side_by_side(hd_tensor *x, int d, bool again);
 
-/* Sets up the lanes along dim of operands of one shape. The caller passes an operand of fewer dims
- * as an expanded alias. HD_NONE gets data NULL. A 0-d tensor has one lane of one element. */
+/* Sets up w for the lanes along dim of the operands xs[], which have one shape. The caller passes
+ * an operand of fewer dims as an expanded alias. The data of HD_NONE are NULL. A 0-d tensor has one
+ * lane of one element. */
 void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs);
+/* Calls f with the number p for all lanes of w. If there are many, the threads share them. */
 void hd__lanes_run(hd__lanes *w, hdk_lane_kernel f, double p);
 
 #endif

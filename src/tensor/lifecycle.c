@@ -1,8 +1,8 @@
 /* lifecycle.c - makes and frees tensors and storages. Scopes are in scope.c.
  *
- * refs counts the holders of a tensor: its scope, heed itself (hd__tensor_hold) and hd_retain.
- * `retained` counts the holds of hd_retain alone, so that hd_release can tell them from the scope's
- * hold.
+ * refs counts the references to a tensor. Its scope has one, hd_retain adds one for the program,
+ * and hd__tensor_hold adds one for heed itself. `retained` counts those of hd_retain alone, so that
+ * hd_release can tell them from the scope's.
  *
  * A freed tensor is marked in its refs, and its block goes into quarantine. quarantine.c in
  * src/base explains why. */
@@ -19,9 +19,9 @@ bool (*hd__tensor_write_check)(const char *arg, hd_tensor *x);
 
 /* ---------------------------------------------------------------- holders */
 
-/* A fresh tensor lies in one block with its storage: the storage's header, the tensor, and the
- * data, with the block's alignment. The block outlives the tensor if a view uses the storage. Data
- * that are too large for the quarantine get a block of their own. */
+/* A new tensor and its storage lie in one block: first the storage's struct, then the tensor, then
+ * the data, which have the block's alignment. If a view uses the storage, the block outlives the
+ * tensor. Data that are too large for the quarantine get a block of their own. */
 enum { DATA_AT = HD__TENSOR_AT + 256 };
 
 _Static_assert(sizeof(hd__tensor_storage) <= HD__TENSOR_AT &&
@@ -33,8 +33,8 @@ static inline hd_tensor *tensor_in(hd__tensor_storage *s)
     return (hd_tensor *)((char *)s + HD__TENSOR_AT);
 }
 
-/* The release function of data in a block of their own, and of all data in debug mode. With
- * HEED_DEBUG=1, old pointers of hd_data then show NaN or -1. */
+/* Releases data in a block of their own and, in debug mode, all data. With HEED_DEBUG=1 it
+ * overwrites them first, so that an old pointer from hd_data shows NaN or -1. */
 static void give_data(void *data, void *user)
 {
     hd__tensor_storage *s = user;
@@ -142,7 +142,8 @@ hd_tensor *hd_retain(hd_tensor *t)
     return hd__tensor_hold(t);
 }
 
-/* Drops one hold of the user: one of hd_retain or, without any, the scope's. */
+/* Drops one of the program's references to t: one of hd_retain or, if there is none, the scope's.
+ * Sets HD_STATE if there is neither. */
 static void give_up_hold(hd_tensor *t)
 {
     if (atomic_load_explicit(&t->retained, memory_order_relaxed) > 0) {
@@ -150,7 +151,8 @@ static void give_up_hold(hd_tensor *t)
     } else if (t->scope) {
         hd__scope_unlink(t);
     } else {
-        hd_fail(HD_STATE, "%s: no hd_retain is left to undo, and no scope holds it", HD__SHAPE(t));
+        hd_fail(HD_STATE, "a tensor of %s: no hd_retain is left to undo, and no scope holds it",
+                HD__SHAPE(t));
         return;
     }
     hd__tensor_drop(t);
@@ -202,7 +204,8 @@ static hd__tensor_storage *storage_new(size_t nbytes)
     return s;
 }
 
-/* Sets up t, except its geometry, with one holder and no scope. Takes over one of s's refs. */
+/* Sets up t with one reference and no scope, except its sizes and strides. t takes over one of the
+ * references to s. */
 static hd_tensor *begin(hd_tensor *t, hd_dtype d, hd__tensor_storage *s)
 {
     hd__count(HD__TENSORS, 1);
@@ -248,7 +251,7 @@ bool hd__tensor_measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *num
     if (!hd__tensor_dtype_arg(d) || !hd__tensor_sizes_arg(ndim, sizes)) {
         return false;
     }
-    /* reach: the bytes if every size of 0 were 1, as the strides have it */
+    /* reach: the bytes if a size of 0 counted as 1, as it does in the strides */
     int64_t n = 1, reach = hd__tensor_bytes_of(d);
     for (int i = 0; i < ndim; i++) {
         if (sizes[i] < 0) {
@@ -258,7 +261,7 @@ bool hd__tensor_measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *num
             reach > INT64_MAX / 2) {
             return size_overflows(d, ndim, sizes);
         }
-        n *= sizes[i]; /* never more than reach */
+        n *= sizes[i]; /* cannot overflow, because n is at most reach */
     }
     *numel = n;
     return hd__arg_bytes(n, (size_t)hd__tensor_bytes_of(d), bytes) ||
@@ -286,7 +289,7 @@ HD__RARE static void tell_made(hd_tensor *t)
     }
 }
 
-/* A contiguous tensor over s, in s's block; NULL if s is NULL. */
+/* Makes a contiguous tensor over s, in s's block, and returns it. Returns NULL if s is NULL. */
 static inline hd_tensor *fresh_in(hd__tensor_storage *s, hd_dtype d, int64_t numel, int ndim,
                                   const int64_t *sizes)
 {
@@ -294,7 +297,7 @@ static inline hd_tensor *fresh_in(hd__tensor_storage *s, hd_dtype d, int64_t num
         return NULL;
     }
     hd_tensor *t = begin(tensor_in(s), d, s);
-    /* A storage made in debug mode has a release function. Reading that first is cheaper. */
+    /* A storage made in debug mode has a release function. Testing that first is cheaper. */
     if (HD__UNLIKELY(s->release) && hd__debug_any()) {
         tell_made(t);
     }
@@ -302,7 +305,7 @@ static inline hd_tensor *fresh_in(hd__tensor_storage *s, hd_dtype d, int64_t num
     return adopt(t);
 }
 
-/* A contiguous tensor. If it is not `owned`, the caller sets its data. */
+/* Returns a new contiguous tensor. If it is not `owned`, it gets no data; the caller sets them. */
 static hd_tensor *fresh(hd_dtype d, int ndim, const int64_t *sizes, bool owned)
 {
     int64_t numel = 0;
@@ -322,7 +325,7 @@ hd_tensor *hd__tensor_empty(hd_dtype d, int ndim, const int64_t *sizes)
 
 hd_tensor *hd__tensor_empty_as(hd_dtype d, const hd_tensor *x)
 {
-    if (!hd__tensor_contig(x)) { /* an expanded x may be larger than any memory */
+    if (!hd__tensor_contig(x)) { /* an expanded x may be too large for any memory */
         return hd__tensor_empty(d, x->ndim, x->sizes);
     }
     size_t bytes;
@@ -390,7 +393,7 @@ hd_tensor *hd__tensor_alias(const hd_tensor *x, int ndim, const int64_t *sizes,
     y->ndim = (uint8_t)ndim;
     y->flags |= x->flags & HD__F_LENT;
     y->offset = offset;
-    /* One by one, because a wide load would wait for the caller's stores. */
+    /* Copies element by element, because a wide load would wait for the caller's narrow stores. */
     for (int i = 0; i < ndim; i++) {
         y->sizes[i] = sizes[i];
         y->strides[i] = strides[i];
@@ -434,8 +437,8 @@ bool hd__tensor_may_take_over(const hd_tensor *t)
                    "a backward runs on this thread. Call it before or after the backward");
 }
 
-/* A listed t leaves the list meanwhile, because other threads read the storages of listed
- * tensors. */
+/* Gives t the elements, dtype and strides of y. Meanwhile t is not in the list of live tensors,
+ * because other threads read the storages of listed tensors. */
 static void set_elements(hd_tensor *t, const hd_tensor *y)
 {
     const uint8_t view = HD__F_CONTIGUOUS | HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW;

@@ -1,47 +1,52 @@
-/* lifecycle.h - makes tensors, and counts their holders (lifecycle.c). */
+/* lifecycle.h - makes tensors, and counts the references to them (lifecycle.c). */
 #ifndef HEED_TENSOR_LIFECYCLE_H
 #define HEED_TENSOR_LIFECYCLE_H
 
 #include "tensor/tensor_struct.h"
 
-/* The number of elements of these sizes, and their bytes in dtype d. Checks d and the sizes. */
+/* Sets *numel to the number of elements of a tensor of these sizes, and *bytes to their bytes in
+ * dtype d. Returns false with an error if d or a size is wrong, or if the bytes overflow. */
 bool hd__tensor_measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *numel, size_t *bytes);
-/* A fresh contiguous tensor in the innermost scope, with undefined values. Checks d and the
- * sizes. */
+/* Returns a new contiguous tensor with undefined values, in the innermost scope. Returns NULL with
+ * an error if d or a size is wrong, or if memory runs out. */
 hd_tensor *hd__tensor_empty(hd_dtype d, int ndim, const int64_t *sizes);
 
-/* hd__tensor_empty with x's shape. */
+/* Returns a new tensor of dtype d and x's shape, as hd__tensor_empty does. */
 hd_tensor *hd__tensor_empty_as(hd_dtype d, const hd_tensor *x);
-/* hd__tensor_empty of ndim dims, with x's sizes except `size` at dim. dim may be a new last dim. */
+/* Returns a new tensor of ndim dims, as hd__tensor_empty does. Its sizes are x's, except that dim
+ * has size `size`. dim may be x->ndim, which adds a last dim. */
 hd_tensor *hd__tensor_empty_with(hd_dtype d, const hd_tensor *x, int ndim, int dim, int64_t size);
 
-/* Computes the bytes of a contiguous copy of x. Fails with HD_MEMORY if they overflow, as those of
- * an expanded x may. */
+/* Sets *bytes to the bytes of a contiguous copy of x. Fails with HD_MEMORY if they overflow, which
+ * may happen for an expanded x. */
 bool hd__tensor_bytes(const hd_tensor *x, size_t *bytes);
 
-/* Sets t's sizes, its row-major strides, and numel, the product of the sizes. */
+/* Gives t these sizes, their row-major strides, and numel, which is the product of the sizes. */
 void hd__tensor_set_contiguous(hd_tensor *t, int64_t numel, int ndim, const int64_t *sizes);
 
-/* A tensor over x's storage with the given sizes, strides and offset (in elements), in the
+/* Returns a new tensor over x's storage, with these sizes, strides and offset (in elements), in the
  * innermost scope. It has no attachment and no base. The caller has checked that it lies inside the
- * storage. */
+ * storage. Returns NULL if memory runs out. */
 hd_tensor *hd__tensor_alias(const hd_tensor *x, int ndim, const int64_t *sizes,
                             const int64_t *strides, int64_t offset);
-/* An alias with x's sizes, strides and offset. */
+/* Returns an alias (hd__tensor_alias) with x's own sizes, strides and offset. */
 hd_tensor *hd__tensor_alias_of(const hd_tensor *x);
-/* An alias as hd__tensor_alias_of makes it, but in no scope. The caller holds the result, and drops
- * it with hd__tensor_drop. */
+/* Returns an alias with x's own sizes, strides and offset that is in no scope. The caller has its
+ * only reference, and drops it with hd__tensor_drop. */
 hd_tensor *hd__tensor_alias_held(const hd_tensor *x);
 
-/* Add and drop a hold of heed's own, which hd_release never drops. Both ignore NULL and HD_NONE. */
+/* hd__tensor_hold adds a reference of heed's own, which hd_release never drops, and returns t.
+ * hd__tensor_drop drops such a reference, and frees t if it was the last one. Both ignore NULL and
+ * HD_NONE. */
 hd_tensor *hd__tensor_hold(hd_tensor *t);
 void hd__tensor_drop(hd_tensor *t);
 
-/* True if t is contiguous, has one holder and no scope, and shares its memory with no other tensor.
- * Then its holder may overwrite it, as a backward function does with dy[k]. */
+/* True if t is contiguous, has one reference and no scope, and shares its memory with no other
+ * tensor or program. The owner of that reference may then overwrite t, as a backward function does
+ * with dy[k]. */
 bool hd__tensor_held_once(const hd_tensor *t);
 /* Drops t's base, so that t is no longer a view. Does nothing unless t is a view of all of its
- * base, the caller is t's only holder, and t is the base's only holder. */
+ * base, the caller has the only reference to t, and t has the only reference to its base. */
 void hd__tensor_leave_base(hd_tensor *t);
 
 #endif

@@ -6,11 +6,12 @@
 
 struct hd_list {
     int64_t len, room; /* len is -1 after the list's scope has closed */
-    hd_tensor **items; /* held */
+    hd_tensor **items; /* the list has a reference to each of them */
     hd_tensor *holder; /* the tensor whose data the list lies in */
 };
 
-/* Moves l and its tensors to the enclosing scope, as hd_scope_return does. Takes NULL. */
+/* Moves l and its tensors from the innermost scope to the one around it, as hd_scope_return does,
+ * and returns l. l may be NULL. */
 hd_list *hd__tensor_list_return(hd_list *l);
 
 #endif

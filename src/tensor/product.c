@@ -1,9 +1,9 @@
-/* product.c - batched matrix products of tensors of any strides.
+/* product.c - batched matrix products c = a b of tensors of any strides. a is (m, k), b is (k, n).
  *
  * If the strides allow it, a batch dim becomes part of the rows m (if b is the same along it) or of
  * the inner size k (if it is summed over). So a Linear over (b, t, in) is one product, and so is
- * the gradient of its weight. The remaining work is dealt evenly to the threads, in whole matrices
- * or in cells of a grid over each matrix. Every thread packs into scratch of its own. */
+ * the gradient of its weight. The remaining work is divided evenly among the threads, in whole
+ * matrices or in cells, which are rectangles of c. Every thread packs into scratch of its own. */
 #include "base/threads/pool.h"
 #include "tensor/dtype.h"
 #include "tensor/product.h"
@@ -13,34 +13,35 @@
 #include "tensor/kernels/gemm.h"
 
 enum {
-    PRODUCT_GRAIN = 65536, /* multiplications that are worth a thread */
-    PACKING = 6, /* packing a row or column of a cell takes as long as this many elements of c */
-    /* with this many matrices for each thread, they are dealt whole, even if unevenly */
+    PRODUCT_GRAIN = 65536, /* the fewest multiplications that are worth a thread */
+    PACKING = 6,           /* cost of packing a row or column of a cell, in elements of c */
+    /* with this many matrices for each thread, none is cut, even if some threads get more than
+     * others */
     EVEN_ENOUGH = 4,
-    LONG_DOT = 1 << 17, /* elements of a dot that the threads share */
+    LONG_DOT = 1 << 17, /* the fewest elements of a dot that the threads share */
     DOT_PARTS = 8,
-    /* elements of a part of a bfloat16 b that is widened at once: */
-    WIDE_FEW = 1 << 14,   /* in scratch, for at most HDK_SPLIT_ROWS rows of a */
-    WIDE_MANY = 1 << 18,  /* in scratch, for more rows */
+    /* a bfloat16 b is widened to float32 in parts of this many elements: */
+    WIDE_FEW = 1 << 14,   /* in scratch, if a has at most HDK_SPLIT_ROWS rows */
+    WIDE_MANY = 1 << 18,  /* in scratch, if a has more rows */
     WIDE_LEAST = 1 << 12, /* on the stack */
-    WIDE_LINES = 32       /* the fewest lines of a part of a larger b */
+    WIDE_LINES = 32       /* the fewest dense rows or columns of a part, if b has more */
 };
 
 enum { A, B, C }; /* the operands of a walk over batches */
 
 typedef struct product_task {
-    hdk_product one; /* the first product of the batch, whole */
+    hdk_product one; /* the first product of the batch, uncut */
     int dtype;
-    int64_t bytes, b_bytes; /* of an element of a and c; of b */
-    bool widens;            /* b is bfloat16 */
+    int64_t bytes, b_bytes; /* bytes of an element of a and c; of b */
+    bool widens;            /* b is bfloat16, and is widened to float32 in parts */
     int64_t wide;           /* elements of scratch for a widened part of b */
-    int64_t steps, span;    /* steps and columns of such a part */
-    hd__dims batch, summed; /* batch dims that c has; those that are summed over */
-    int64_t rows, cols;     /* of a cell; the last cells may be smaller */
-    int64_t down, across;   /* number of cells of one matrix */
-    int64_t cells;          /* of all matrices */
-    int pieces;             /* number of tasks, each a range of cells */
-    char *scratch;          /* `room` bytes for each piece, or NULL */
+    int64_t steps, span;    /* rows and columns of such a part */
+    hd__dims batch, summed; /* batch dims that c has; batch dims that are summed over */
+    int64_t rows, cols;     /* size of a cell; the last cells may be smaller */
+    int64_t down, across; /* numbers of cells of one matrix, from top to bottom and side by side */
+    int64_t cells;        /* number of cells of all matrices */
+    int pieces;           /* number of tasks, each a range of cells */
+    char *scratch;        /* `room` bytes for each piece, or NULL */
     int64_t room;
 } product_task;
 
@@ -70,8 +71,8 @@ bool hd__product_dtypes(const char *a_name, const hd_tensor *a, const char *b_na
 
 /* ---------------------------------------------------------------- batches */
 
-/* Makes a batch dim part of c's rows or, if it is summed over, of the inner size. Returns false if
- * the strides do not allow it. */
+/* Makes a batch dim part of c's rows or, if it is summed over, of the inner size k. Returns false
+ * if the strides do not allow it. */
 static bool absorb(hdk_product *p, int64_t bytes, const hd__dims_axis *dim)
 {
     bool summed = dim->stride[C] == 0;
@@ -97,7 +98,7 @@ static int64_t batch_size(const hd__product_matrix *x, int d)
     return d < 0 ? 1 : x->t->sizes[d];
 }
 
-/* Absorbs each batch dim, or puts it into t->batch or t->summed. */
+/* Absorbs each batch dim whose strides allow it, and puts the others into t->batch or t->summed. */
 static void sort_batches(product_task *t, const hd__product_matrix *a, const hd__product_matrix *b,
                          const hd__product_matrix *c)
 {
@@ -128,9 +129,10 @@ static int64_t ceil_div(int64_t n, int64_t by)
     return (n + by - 1) / by;
 }
 
-/* Sets *steps and *cols to the size of a part of b that fits into `room` elements when it is
- * widened: whole dense lines of b, or pieces of lines if fewer than WIDE_LINES would fit. Not for
- * HDK_SPLIT, whose sums cannot continue from part to part. */
+/* Sets *steps and *cols to the rows and columns of b that are widened at a time, so that they fit
+ * into `room` elements. Such a part has whole dense lines of b, or pieces of lines if fewer than
+ * WIDE_LINES would fit. Products of the order HDK_SPLIT are not cut, because their sums cannot
+ * continue from part to part. */
 static void widened_at_once(const hdk_product *p, int64_t room, int64_t *steps, int64_t *cols)
 {
     const int64_t part = room / WIDE_LINES;
@@ -144,8 +146,8 @@ static void widened_at_once(const hdk_product *p, int64_t room, int64_t *steps, 
     *steps += *steps == 0; /* an empty sum */
 }
 
-/* Widens the steps [q, q + part->k) and the columns [j, j + part->n) of b into `to`, and makes `to`
- * part's b. */
+/* Widens the rows [q, q + part->k) and the columns [j, j + part->n) of b into `to`, and makes `to`
+ * the b of `part`. */
 static void widen_part(const hdk_product *p, hdk_product *part, int64_t q, int64_t j, float *to)
 {
     const bool by_rows = p->b_col == 1;
@@ -163,7 +165,8 @@ static void widen_part(const hdk_product *p, hdk_product *part, int64_t q, int64
     part->b_col = by_rows ? 1 : len;
 }
 
-/* A product with a bfloat16 b, with the bits of b converted to float32. */
+/* Computes a product whose b is bfloat16. The result has the same bits as for b converted to
+ * float32. */
 static void run_widened(const product_task *t, const hdk_product *p, char *scratch)
 {
     float few[WIDE_LEAST];
@@ -204,8 +207,8 @@ static void run_product(const product_task *t, const hdk_product *p, void *scrat
     }
 }
 
-/* The bytes of scratch for the largest cell, or 0 if scratch is of no use. Also sets the size of a
- * part of a widened b. */
+/* Returns the bytes of scratch for the largest cell, or 0 if it needs none. If b is widened, also
+ * sets the size of its parts. */
 static int64_t room_for(product_task *t)
 {
     hdk_product largest = t->one;
@@ -226,12 +229,12 @@ static int64_t room_for(product_task *t)
     largest.n = t->span;
     largest.k = t->steps;
     most = room(&largest);
-    largest.k = rest; /* the last part has fewer steps, which may take more room */
+    largest.k = rest; /* the last part has fewer steps, but may need more scratch */
     rest = room(&largest);
     return (most > rest ? most : rest) + t->wide * (int64_t)sizeof(float);
 }
 
-/* One cell of c, summed over t->summed. */
+/* Computes one cell of c, summed over t->summed. */
 static void run_summed(const product_task *t, const hdk_product *cell, void *scratch)
 {
     hdk_product p = *cell;
@@ -270,8 +273,9 @@ static void run_piece(int piece, void *arg)
     }
 }
 
-/* Cuts each matrix into at most `cells` cells, so that the largest costs as little as possible. A
- * cell is whole tiles wide; its cost includes the packing of its rows and columns. */
+/* Cuts each matrix into at most `cells` cells, so that the largest cell costs as little as
+ * possible. The width of a cell is a multiple of a tile's. Its cost includes the packing of its
+ * rows and columns. */
 static void cut_matrices(product_task *t, int64_t cells)
 {
     int64_t m = t->one.m, n = t->one.n, unit = hdk_gemm()->tile_cols, best = INT64_MAX;
@@ -302,9 +306,8 @@ static void deal(product_task *t)
 }
 
 /* True if PyTorch's matrix product with k <= 1 can give -0 (not +0). With a bias it always can.
- * Without a bias it can if k is 1 and all three hold: at most one factor has a batch; a, with its
- * batch counted as rows, has more than one row; b, with its batch counted as columns, has more than
- * one column. */
+ * Without a bias it can if k is 1, at most one factor has a batch, a has more than one row (its
+ * batch counts as rows), and b has more than one column (its batch counts as columns). */
 static bool keeps_signed_zero(const hd__product_matrix *a, const hd__product_matrix *b, bool bias)
 {
     int64_t of_a = hd__tensor_count_of(a->batch, a->t->sizes),
@@ -313,15 +316,16 @@ static bool keeps_signed_zero(const hd__product_matrix *a, const hd__product_mat
     return bias || (a->cols == 1 && single && of_a * a->rows > 1 && of_b * b->cols > 1);
 }
 
-/* The order of the sums of the whole product. It does not depend on cells and threads, so no bit
- * depends on their number. A batch of matrices keeps one sum for each element, so that attention
- * written as two products has the bits of fused attention, where these are promised. */
+/* Returns the order in which the products of an element are summed. It depends on the whole
+ * product, not on cells and threads, so the result does not depend on them either. In a batch of
+ * matrices each element is one sum. So attention that is written as two products gives the same
+ * bits as fused attention, where heed promises this. */
 static hdk_order order_of_sums(const product_task *t, const hd__product_matrix *a,
                                const hd__product_matrix *b, const hd__product_matrix *c, bool bias)
 {
     const hdk_product *p = &t->one;
     const bool dense = p->a_col == 1 && p->b_row == 1;
-    const int64_t lanes = p->n == 1 ? p->m : p->n; /* of the matrix */
+    const int64_t lanes = p->n == 1 ? p->m : p->n; /* rows or columns of the matrix factor */
     if (p->k <= 1) {
         return t->summed.ndim == 0 && keeps_signed_zero(a, b, bias) ? HDK_ONE_STEP : HDK_CHAIN;
     }
@@ -333,7 +337,8 @@ static hdk_order order_of_sums(const product_task *t, const hd__product_matrix *
     return split ? HDK_SPLIT : HDK_CHAIN;
 }
 
-/* Dims of size 1 may have any stride. Sets it to 0, so that nothing is computed from it. */
+/* Sets the strides of dims of size 1 to 0. They may have any value, so nothing must be computed
+ * from them. */
 static void clear_strides(hdk_product *p)
 {
     p->a_row = p->m > 1 ? p->a_row : 0;
@@ -364,7 +369,7 @@ static void run_dots(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* Computes a long dot in DOT_PARTS parts, for any number of threads, and adds their sums in
+/* Computes a long dot in DOT_PARTS parts, whatever the number of threads, and adds their sums in
  * order. */
 static void dot_in_parts(const hdk_product *p, int dtype)
 {

@@ -4,21 +4,21 @@
 
 #include "tensor/dims.h"
 
-/* A tensor as matrices (..., rows, cols): `batch` leading dims; row and col are strides in
- * elements. */
+/* A tensor as a batch of matrices (..., rows, cols). `batch` is the number of leading dims; row and
+ * col are the strides of rows and columns, in elements. */
 typedef struct hd__product_matrix {
     const hd_tensor *t;
     int64_t rows, cols, row, col;
     int batch;
 } hd__product_matrix;
 
-/* The matrices transposed. */
+/* Returns x with its matrices transposed. */
 static inline hd__product_matrix hd__product_matrix_t(hd__product_matrix x)
 {
     return (hd__product_matrix){x.t, x.cols, x.rows, x.col, x.row, x.batch};
 }
 
-/* x as the left factor. An x of one dim is a row. */
+/* Returns x as the left factor of a product. An x of one dim is a row. */
 static inline hd__product_matrix hd__product_matrix_left(const hd_tensor *x)
 {
     int n = x->ndim;
@@ -29,24 +29,25 @@ static inline hd__product_matrix hd__product_matrix_left(const hd_tensor *x)
         x, x->sizes[n - 2], x->sizes[n - 1], x->strides[n - 2], x->strides[n - 1], n - 2};
 }
 
-/* x as the right factor. An x of one dim is a column. */
+/* Returns x as the right factor of a product. An x of one dim is a column. */
 static inline hd__product_matrix hd__product_matrix_right(const hd_tensor *x)
 {
     return x->ndim == 1 ? hd__product_matrix_t(hd__product_matrix_left(x))
                         : hd__product_matrix_left(x);
 }
 
-/* y as the result of a b. It has no rows if a has one dim, and no columns if b has one. */
+/* Returns y as the result of a product a b. If a has one dim, y has no dim for rows (no_rows); if b
+ * has one, y has none for columns (no_cols). */
 hd__product_matrix hd__product_matrix_result(const hd_tensor *y, bool no_rows, bool no_cols);
 
-/* Computes c = a b, all of the same dtype, which is not bool. If a and c are float32, b may be
- * bfloat16, of two dims; the bits are those of b converted to float32. Batches broadcast. A batch
- * dim that c lacks is summed over, in order. c is contiguous. bias (c.cols,) is added to each row,
- * unless it is NULL. */
+/* Computes c = a b, with all three of one dtype, which is not bool. If a and c are float32 and b
+ * has two dims, b may be bfloat16; the result has the same bits as for b converted to float32.
+ * Batches broadcast. A batch dim that c lacks is summed over, in order. c is contiguous. Unless
+ * bias (c.cols,) is NULL, it is added to each row. */
 void hd__product(hd__product_matrix a, hd__product_matrix b, hd__product_matrix c,
                  const hd_tensor *bias);
 
-/* True if a and b have the same dtype, and it is not bool; otherwise fails with HD_DTYPE. */
+/* True if a and b have the same dtype and it is not bool; otherwise fails with HD_DTYPE. */
 bool hd__product_dtypes(const char *a_name, const hd_tensor *a, const char *b_name,
                         const hd_tensor *b);
 

@@ -1,8 +1,8 @@
 /* random_fill.c - fills tensors of any strides with random numbers.
  *
- * The draws follow the order of memory (dims by falling stride), as in PyTorch; only the MCG31
- * Bernoulli stream follows the logical order. Numbers for a run with gaps are drawn into a small
- * buffer and copied from there. */
+ * Numbers are drawn in the order of the elements in memory, as in PyTorch. Only numbers of the
+ * MCG31 Bernoulli stream are drawn in logical (row-major) order. If the elements have gaps between
+ * them, the numbers are drawn into a small buffer and copied from there. */
 #include "base/random/bernoulli.h"
 #include "base/random/generator.h"
 #include "base/random/rng_fill.h"
@@ -17,7 +17,7 @@ enum { BUFFER = 256 };
 typedef struct distribution {
     hd_generator *g;
     double a, b; /* parameters of the distribution */
-    bool single; /* float32 */
+    bool single; /* x is float32 */
     /* draws one number; NULL if the numbers are uniform */
     double (*sample)(const struct distribution *d);
 } distribution;
@@ -63,7 +63,7 @@ static void fill_run(const distribution *d, char *x, int64_t step, int64_t n)
     }
 }
 
-/* In the order of x's memory, on this thread. */
+/* Fills x in the order of its memory, on this thread, and returns x. */
 static hd_tensor *fill_in_order(hd_tensor *x, distribution d)
 {
     hd__dims w;
@@ -91,7 +91,8 @@ hd_tensor *hd__tensor_exponential_fill(hd_tensor *x, double lambda)
         x, (distribution){hd_generator_current(), lambda, .sample = exponential_sample});
 }
 
-/* Casts mean and std to x's dtype if it draws in blocks; otherwise they stay double. */
+/* A contiguous x of at least 16 elements is drawn in blocks, with mean and std cast to x's dtype.
+ * Otherwise mean and std stay double. */
 hd_tensor *hd__tensor_normal_fill(hd_tensor *x, double mean, double std)
 {
     hd_generator *g = hd_generator_current();

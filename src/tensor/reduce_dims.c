@@ -1,9 +1,9 @@
 /* reduce_dims.c - reductions over any set of dims, as a sequence of reductions along one dim
  * (lanes.h).
  *
- * The reduced dims are put innermost and merged. Each step reduces the innermost dim, and the next
- * one its results. The order of a sum depends on shapes and strides only, never on the number of
- * threads. */
+ * The reduced dims are made the innermost ones, and merged. Each step reduces the innermost dim,
+ * and the next step reduces the results. The order of a sum depends on shapes and strides only,
+ * never on the number of threads. */
 #include "tensor/copy.h"
 #include "tensor/reduce_dims.h"
 
@@ -15,9 +15,10 @@ enum {
     PIECE = HDK_SUM_MAX   /* the most elements of a piece of a lane */
 };
 
-/* x's dims: the reduced ones innermost, merged, and around them the kept ones in x's order. */
+/* The dims of a tensor x: innermost the reduced dims, merged, and around them the kept dims in x's
+ * order. */
 typedef struct plan {
-    int dtype, reduced; /* number of reduced dims, at least 1 */
+    int dtype, reduced; /* x's dtype; the number of reduced dims, at least 1 */
     char *data;
     hd__dims dims;
 } plan;
@@ -79,8 +80,8 @@ static void reduce_innermost(const plan *q, hdk_lane_kernel f, hd_tensor *y, hd_
     hd__lanes_run(&w, f, p);
 }
 
-/* Makes the results t of a step the input of the next: the kept dims around one dense dim of the
- * `left` results that remain for each place. */
+/* Makes t, the results of a step, the input of the next step. The plan keeps the kept dims, and
+ * inside them gets one dense dim of the `left` results that remain for each place. */
 static void next_plan(plan *q, const hd_tensor *t, int64_t left)
 {
     while (q->reduced > 1) {
@@ -92,8 +93,8 @@ static void next_plan(plan *q, const hd_tensor *t, int64_t left)
     hd__dims_dense(&q->dims, 0, hd__tensor_bytes_of(t->dtype));
 }
 
-/* A contiguous copy of x in which the dims of *mask come last, in x's order. Sets *mask to the mask
- * of these dims in the copy. */
+/* Returns a contiguous copy of x in which the dims of *mask come last, in x's order. Sets *mask to
+ * the mask of these dims in the copy. */
 static hd_tensor *gather(const hd_tensor *x, uint32_t *mask)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
@@ -118,7 +119,7 @@ static bool reduce_steps(const hdk_lane_kernel *kernels, bool cut, hd_tensor *y,
 {
     for (;;) {
         int64_t n = q->dims.dim[0].size, pieces = cut && n > PIECE ? (n + PIECE - 1) / PIECE : 1;
-        /* results for each place of the kept dims; results in all */
+        /* left: results for each place of the kept dims; count: results in all */
         int64_t left = pieces, count = pieces;
         for (int d = 1; d < q->dims.ndim; d++) {
             left *= d < q->reduced ? q->dims.dim[d].size : 1;
@@ -143,7 +144,8 @@ static bool reduce_steps(const hdk_lane_kernel *kernels, bool cut, hd_tensor *y,
     }
 }
 
-/* Reduces a small contiguous x over its last or first dims by one call. False for any other x. */
+/* Reduces x by one call of f, if x is small and contiguous and mask has its last or its first dims.
+ * Otherwise does nothing and returns false. */
 static bool reduce_small(hdk_lane_kernel f, hd_tensor *y, const hd_tensor *x, uint32_t mask,
                          double p, hd_tensor *extra)
 {

@@ -1,8 +1,8 @@
 /* repr.c - writes tensors as text, character for character as PyTorch prints them.
  *
- * Three passes visit the shown elements, in place: to choose the style of the numbers, to find the
- * width of a cell, and to write the text. No other element is ever read. Floats are compared as
- * doubles. */
+ * Three passes visit the elements that are shown. The first chooses the style of the numbers, the
+ * second finds the width of a cell, and the third writes the text. No other element is ever read.
+ * Floats are compared as doubles. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -20,15 +20,15 @@ typedef struct printer {
     hd__text *out;
     bool summarise;
     bool integral, sci;
-    double hi, lo; /* the largest and smallest absolute values of shown finite floats but 0 */
-    int width;     /* of a cell */
+    double hi, lo; /* the largest and smallest absolute value of shown finite floats except 0 */
+    int width;     /* width of a cell */
 } printer;
 
 /* ---------------------------------------------------------------- options */
 
 static struct {
     pthread_mutex_t lock;
-    hd_print_options o; /* its size is 0 while the defaults apply */
+    hd_print_options o; /* o.size is 0 while the defaults apply */
 } process_options = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 hd_print_options hd_print_defaults(void)
@@ -104,7 +104,7 @@ static bool is_whole(const printer *p, int dim)
     return !p->summarise || p->o.edgeitems >= (p->x->sizes[dim] + 1) / 2;
 }
 
-/* The number of parts between dim's brackets: its shown elements, and the dots if it has any. */
+/* Returns the number of parts between dim's brackets. A part is a shown element, or the dots. */
 static int64_t parts_of(const printer *p, int dim)
 {
     return is_whole(p, dim) ? p->x->sizes[dim] : 2 * p->o.edgeitems + 1;
@@ -115,7 +115,7 @@ static bool is_dots(const printer *p, int dim, int64_t part)
     return part == p->o.edgeitems && !is_whole(p, dim);
 }
 
-/* The distance of a part from dim's first element, in elements of the storage. */
+/* Returns the distance of a part from dim's first element, in elements of the storage. */
 static int64_t offset_of(const printer *p, int dim, int64_t part)
 {
     int64_t from_end = parts_of(p, dim) - part;
@@ -171,7 +171,8 @@ static int cell_text(const printer *p, int64_t at, char text[HD__NUMBER_TEXT])
     return n;
 }
 
-/* In floats, 0, inf and nan do not widen the cells. */
+/* Widens the cells so that the text of element `at` fits. Floats that are 0, inf or nan do not
+ * count. */
 static void widen(printer *p, int64_t at)
 {
     char text[HD__NUMBER_TEXT];
@@ -247,7 +248,8 @@ static void write_body(printer *p)
 
 /* ---------------------------------------------------------------- suffixes */
 
-/* Writes a comma and the suffix, on a new line if it would exceed the line's width. */
+/* Writes a comma and the suffix, which begins a new line if the line would become too long. *column
+ * is the length of the last line. */
 static void write_suffix(printer *p, size_t *column, const char *suffix)
 {
     size_t n = strlen(suffix);

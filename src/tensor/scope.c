@@ -1,8 +1,8 @@
 /* scope.c - scopes: each owns the tensors that were made while it was the innermost one.
  *
  * Each thread has a stack of scopes; the lowest one, the root, is never popped. A scope keeps its
- * tensors in a doubly linked list. So entering, leaving and moving take the same time for any
- * number of tensors. Only the thread that owns a scope reads or changes its list. */
+ * tensors in a doubly linked list. So adding, removing or moving a tensor takes the same time for
+ * any number of tensors. Only the thread that owns a scope reads or changes its list. */
 #include "base/error/lasting.h"
 #include "base/memory/count.h"
 #include "base/start.h"
@@ -14,14 +14,14 @@
 
 #include <stdio.h>
 
-/* The outer NEAR scopes of a thread lie in thread-local memory, so that opening them cannot fail.
- * NEAR is small, because a program that loads the library at run time has little of this memory. */
+/* The NEAR outermost scopes of a thread lie in thread-local memory, so that opening them cannot
+ * fail. NEAR is small, because a library that is loaded at run time gets little of this memory. */
 enum { NEAR = 8 };
 
-/* One variable, so that a function computes its address once. */
+/* These are fields of one variable, so that a function computes one thread-local address only. */
 static HD__TLS struct {
     int depth;       /* number of open scopes, without the root */
-    uint64_t serial; /* of the scope that was opened last */
+    uint64_t serial; /* serial number of the scope that was opened last */
     hd_scope root;
     hd_scope near[NEAR];
 } scopes;
@@ -29,7 +29,8 @@ HD__TLS hd_scope *hd__scope_top;
 
 /* ---------------------------------------------------------------- opening and closing */
 
-/* The file and line of the innermost scope that has them; heed's own scopes do not. */
+/* Returns the file of the innermost scope that has one, and sets *line to its line. heed's own
+ * scopes have none. Returns NULL if no scope has a file. */
 HD__RARE static const char *place_of_scope(int *line)
 {
     const hd_scope *s = hd__scope_top;
@@ -40,7 +41,8 @@ HD__RARE static const char *place_of_scope(int *line)
     return s ? s->file : NULL;
 }
 
-/* The freed_by of s's tensors with HEED_DEBUG=1: a string that names the place that opened s. */
+/* Returns the text that s's tensors get in freed_by with HEED_DEBUG=1. It names the place that
+ * opened s. */
 HD__RARE static const char *text_of_end(const hd_scope *s)
 {
     char text[400];
@@ -87,7 +89,7 @@ static void close_all(void)
     hd__scope_top = NULL;
 }
 
-/* Also makes the end of the thread close all of its scopes. */
+/* Opens the root scope, and arranges that the end of the thread closes all its scopes. */
 bool hd__scope_enter_thread(void)
 {
     if (!hd__init()) {
@@ -123,7 +125,8 @@ bool hd__scopes_wrong(const char *who, int above)
                    who, above, above == 1 ? "" : "s");
 }
 
-/* The memory of a new scope, if the thread has no scope yet or many. */
+/* Returns the memory of a new scope if the thread has no scope yet, or NEAR scopes or more. Returns
+ * NULL with an error if memory runs out. */
 HD__RARE static hd_scope *scope_memory(void)
 {
     HD__CALL("hd_scope_open");

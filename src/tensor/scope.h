@@ -8,18 +8,19 @@ struct hd_scope {
     hd__scope_head head;
     hd_scope *outer; /* NULL in the root */
     hd_tensor *first;
-    int64_t count;    /* tensors that it owns */
+    int64_t count;    /* number of tensors that it owns */
     int64_t warn_at;  /* next count at which backward looks for a missing HD_SCOPE */
-    const char *file; /* the place that opened it, or NULL if it is not known */
+    const char *file; /* the source file that opened it, or NULL if unknown */
     int line;
 };
 
-enum { HD__SCOPE_MANY = 100000 }; /* the first warn_at of a scope */
+enum { HD__SCOPE_MANY = 100000 }; /* warn_at of a new scope */
 
-/* Memory that lives as long as the innermost scope. */
+/* Returns memory that lives as long as the innermost scope, or NULL with an error if memory runs
+ * out. */
 void *hd__scope_alloc(size_t bytes);
 
-/* Opens the thread's root scope. */
+/* Opens the thread's root scope. Returns false with an error if heed cannot start (hd__init). */
 bool hd__scope_enter_thread(void);
 static inline bool hd__scope_ready(void)
 {

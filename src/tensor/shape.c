@@ -22,7 +22,8 @@ const char *hd__tensor_index_text(const hd_tensor *x, int64_t flat, char text[HD
     return hd__text_of_sizes(x->ndim, index, text);
 }
 
-/* A function of its own, so that hd__tensor_dim needs no stack for the text. */
+/* Sets the error and returns -1. It is a function of its own, so that hd__tensor_dim needs no stack
+ * for the text. */
 static __attribute__((noinline)) int dim_fail(const hd_tensor *x, int64_t dim, int n)
 {
     hd_fail(HD_INDEX, "dim %" PRId64 " of %s: expected %d to %d", dim, HD__SHAPE(x), -n, n - 1);

@@ -6,18 +6,20 @@
 #include "base/error/call.h"
 #include "tensor/tensor_struct.h"
 
-/* x's sizes: "(2, 3)". */
+/* Writes x's sizes to text, as "(2, 3)", and returns text. */
 const char *hd__tensor_shape_text(const hd_tensor *x, char text[HD__SHAPE_TEXT]);
 
-/* In a message: hd_fail(HD_SHAPE, "%s and %s: ...", HD__SHAPE(a), HD__SHAPE(b)) */
+/* x's sizes as a string for a message: hd_fail(HD_SHAPE, "%s and %s: ...", HD__SHAPE(a),
+ * HD__SHAPE(b)) */
 #define HD__SHAPE(x) hd__tensor_shape_text((x), (char[HD__SHAPE_TEXT]){0})
 
-/* The index of x's element number `flat` in row-major order: "(0, 2)". */
+/* Writes the index of x's element number `flat`, in row-major order, to text, as "(0, 2)". Returns
+ * text. */
 const char *hd__tensor_index_text(const hd_tensor *x, int64_t flat, char text[HD__SHAPE_TEXT]);
 #define HD__INDEX(x, flat) hd__tensor_index_text((x), (flat), (char[HD__SHAPE_TEXT]){0})
 
-/* True if n is 0 to HD_MAX_DIMS and sizes is given (if n > 0); otherwise fails with HD_SHAPE or
- * HD_NULL_ARG. */
+/* True if n is 0 to HD_MAX_DIMS and, unless n is 0, sizes is not NULL. Otherwise fails with
+ * HD_SHAPE or HD_NULL_ARG. */
 static inline bool hd__tensor_sizes_arg(int n, const int64_t *sizes)
 {
     if (n < 0 || n > HD_MAX_DIMS) {
@@ -26,36 +28,40 @@ static inline bool hd__tensor_sizes_arg(int n, const int64_t *sizes)
     return n == 0 || sizes || hd__arg_null_arg("sizes");
 }
 
-/* dim as a number in [0, n) with n = max(ndim, 1); a negative dim counts from the end. Returns -1
- * with HD_INDEX if it is out of range: "hd_size: dim 3 of (2, 6, 3): expected -3 to 2". */
+/* Returns dim as a number in [0, n), where n = max(x->ndim, 1). A negative dim counts from the end.
+ * Returns -1 with HD_INDEX if dim is out of range: "hd_size: dim 3 of (2, 6, 3): expected -3 to
+ * 2". */
 int hd__tensor_dim(const hd_tensor *x, int64_t dim);
 
-/* index as a number in [0, x's size at dim d); a negative index counts from the end. Returns -1
- * with HD_INDEX if it is out of range: "hd_get: index 5 at dim 0 of (2, 3): expected -2 to 1". */
+/* Returns index as a number in [0, x->sizes[d]). A negative index counts from the end. Returns -1
+ * with HD_INDEX if index is out of range: "hd_get: index 5 at dim 0 of (2, 3): expected -2 to
+ * 1". */
 int64_t hd__tensor_index_at(const hd_tensor *x, int d, int64_t index);
 
 /* Checks the argument x and returns hd__tensor_dim(x, dim). Returns -1 with an error if x or dim is
  * wrong. */
 int hd__tensor_dim_of(const hd_tensor *x, int64_t dim);
-/* Checks x and dim as hd__tensor_dim_of does, and returns a mask with this dim's bit. Returns 0
+/* Checks the arguments x and dim, and returns a bit mask with the bit of this dim set. Returns 0
  * with an error if x or dim is wrong. */
 uint32_t hd__tensor_dim_mask(const hd_tensor *x, int64_t dim);
-/* A list of n dims as a bit mask; n == 0 stands for all dims. Returns 0 with an error if x is not a
- * tensor, or if a dim is out of range or repeated (HD_INDEX). */
+/* Returns the bit mask of the n dims in the list dims[], or of all dims if n is 0. Returns 0 with
+ * an error if x is not a tensor, or if a dim is out of range or repeated (HD_INDEX). */
 uint32_t hd__dims_mask(const hd_tensor *x, int n, const int64_t *dims);
-/* hd__dims_mask for an x that the caller has checked. */
+/* Returns what hd__dims_mask returns, but does not check x, because the caller has checked it. */
 uint32_t hd__dims_listed(const hd_tensor *x, int n, const int64_t *dims);
 
-/* Broadcasts sizes, of *ndim dims, with n others by NumPy's rule. sizes has room for n. Returns 0
- * or, if they do not broadcast, the first dim at fault, counted from the end (1 is the last), where
- * sizes is unchanged. */
+/* Broadcasts the shape sizes[*ndim] with the shape others[n] by NumPy's rule, and writes the result
+ * to sizes and *ndim. sizes has space for n elements. Returns 0 if the shapes broadcast. Otherwise
+ * returns the outermost dim that does not, counted from the end (1 is the last); sizes is unchanged
+ * at that dim. */
 int hd__tensor_broadcast_with(int *ndim, int64_t *sizes, int n, const int64_t *others);
 
-/* True if sizes[] broadcasts to the shape to[]. */
+/* True if the shape sizes[n] broadcasts to the shape to[to_n]. */
 bool hd__tensor_spreads_to(int n, const int64_t *sizes, int to_n, const int64_t *to);
 
-/* Writes the shape that n tensors broadcast to; skips HD_NONE. Fails with HD_SHAPE: "hd_add: (2, 3)
- * and (4,): sizes 3 and 4 at dim -1 do not broadcast". */
+/* Writes the shape to which n tensors broadcast to sizes and *ndim. Ignores HD_NONE. Fails with
+ * HD_SHAPE if they do not broadcast: "hd_add: (2, 3) and (4,): sizes 3 and 4 at dim -1 do not
+ * broadcast". */
 bool hd__tensor_broadcast(int n, hd_tensor *const *xs, int *ndim, int64_t *sizes);
 
 #endif

@@ -51,9 +51,8 @@ bool hd__tensor_overlaps_itself(const hd_tensor *x)
     return false;
 }
 
-/* Groups x's dims, from the last one on, into runs of dims whose elements lie in one sequence of
- * even steps, and splits each run into dims of the view. Gives dims of size 1 PyTorch's strides,
- * too. */
+/* Groups x's dims, from the last to the first, into runs. The elements of a run lie in memory at
+ * even steps. Splits each run into dims of the view. Dims of size 1 get PyTorch's strides, too. */
 bool hd__tensor_view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_t *strides)
 {
     if (x->numel == 0 && hd__tensor_has_sizes(x, ndim, sizes)) {

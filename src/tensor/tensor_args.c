@@ -3,7 +3,7 @@
  * quarantine.c in src/base explains how freed memory is kept. When a tensor loses its last holder,
  * hd__tensor_bury sets freed_by, the function that freed it, and seal, a checksum of the fields
  * that the message reads. If the memory was used again, the seal almost certainly does not match;
- * then the message says less, and no pointer is followed. */
+ * then the message says less, and heed reads no other memory. */
 #include <inttypes.h>
 
 #include "base/error/lasting.h"
@@ -39,8 +39,8 @@ static bool freed_fail(const char *arg, const hd_tensor *x)
                                         : "");
 }
 
-/* The variant of the called function that takes a number: "hd_mul_scalar_" for "hd_mul_". "" if it
- * has none, or if arg is "x", which is never a number. */
+/* Returns the name of the called function's variant that takes a number: "hd_mul_scalar_" for
+ * "hd_mul_". Returns "" if there is none, or if arg is "x", which is never a number. */
 static const char *scalar_form(const char *arg, char text[32])
 {
     static const char *const with_form[] = {"hd_add", "hd_sub", "hd_mul", "hd_div",
@@ -57,7 +57,8 @@ static const char *scalar_form(const char *arg, char text[32])
     return "";
 }
 
-/* A literal 0 in a tensor's place is NULL, too. */
+/* A literal 0 in place of a tensor is NULL, too. So the message may name the variant for a
+ * number. */
 static bool null_fail(const char *arg, bool none_ok)
 {
     char text[32];
@@ -86,7 +87,7 @@ bool hd__tensor_arg_fail(const char *arg, const hd_tensor *x, bool none_ok)
     if (hd__tensor_exists(x)) {
         return hd_fail(HD_DTYPE,
                        "%s is %s, which is for storing only: expected another dtype. "
-                       "hd_to(x, HD_FLOAT32) widens it",
+                       "hd_to(x, HD_FLOAT32) converts it",
                        arg, hd_dtype_name(x->dtype));
     }
     return hd__tensor_is_none(x)

@@ -1,5 +1,5 @@
 /* tensor_args.h - checks of tensor arguments, and the marking of freed tensors (tensor_args.c).
- * Each check is true if the argument is fine; otherwise it sets an error. */
+ * Each check returns true if the argument is fine; otherwise it sets an error and returns false. */
 #ifndef HEED_TENSOR_TENSOR_ARGS_H
 #define HEED_TENSOR_TENSOR_ARGS_H
 
@@ -10,19 +10,21 @@
  * returns true and sets no error. */
 bool hd__tensor_arg_fail(const char *arg, const hd_tensor *x, bool none_ok);
 
-/* True if x is a tensor of a dtype that heed computes with; otherwise sets an error. HD_NONE and
- * NULL fail with HD_NULL_ARG; for NULL, an earlier error stays in place (hd__arg_null_arg). A freed
- * tensor fails with HD_STATE as long as it is recognised (base's quarantine.c); the message names
- * the functions that freed it and made it. bfloat16 fails with HD_DTYPE: "hd_add: b is bfloat16,
- * which is for storing only: ...". */
+/* True if x is a tensor of a dtype that heed computes with; otherwise sets an error:
+ * - HD_NONE and NULL fail with HD_NULL_ARG. If x is NULL and an error is set already, that error
+ *   stays (hd__arg_null_arg).
+ * - A freed tensor fails with HD_STATE as long as it is recognised (base's quarantine.c). The
+ *   message names the functions that freed it and made it.
+ * - A number in place of a tensor fails with HD_VALUE.
+ * - bfloat16 fails with HD_DTYPE: "hd_add: b is bfloat16, which is for storing only: ...". */
 static inline bool hd__tensor_arg(const char *arg, const hd_tensor *x)
 {
     return (hd__tensor_is_address(x) && hd__tensor_is_computed(x)) ||
            hd__tensor_arg_fail(arg, x, false);
 }
 
-/* hd__tensor_arg without the check of the dtype, for a function that does not compute. With
- * none_ok, HD_NONE passes, too. */
+/* True if x is a tensor of any dtype or, with none_ok, HD_NONE; otherwise fails as hd__tensor_arg
+ * does. For functions that do not compute. */
 static inline bool hd__tensor_any_arg(const char *arg, const hd_tensor *x, bool none_ok)
 {
     return (hd__tensor_is_address(x) &&
@@ -30,9 +32,10 @@ static inline bool hd__tensor_any_arg(const char *arg, const hd_tensor *x, bool 
            hd__tensor_arg_fail(arg, x, none_ok);
 }
 
-/* True if x is a tensor of any dtype; otherwise fails as hd__tensor_arg does. For a public
- * function, `call`, that only reads a field of x. Programs call these functions often, and HD__CALL
- * would take longer than the reading, so this check sets hd__call only if x is wrong. */
+/* hd__tensor_read_arg is true if x is a tensor of any dtype; otherwise it fails as hd__tensor_arg
+ * does. It is for a public function called `call` that only reads a field of x. Programs call these
+ * functions often, and HD__CALL would take longer than the reading. So this check sets hd__call
+ * only if x is wrong. */
 bool hd__tensor_read_fail(const char *call, const hd_tensor *x);
 static inline bool hd__tensor_read_arg(const char *call, const hd_tensor *x)
 {

@@ -1,8 +1,8 @@
 /* tensor_struct.h - the structs of a tensor and its storage, and inline functions that read them.
  *
- * Invariants of a tensor: refs >= 1, refs >= retained; sizes are never negative; numel is their
- * product; every index that sizes and strides reach from offset lies inside the storage; sizes and
- * strides from ndim on are undefined. */
+ * Invariants of a tensor: refs >= 1, and refs >= retained. No size is negative, and numel is the
+ * product of the sizes. Every index of the tensor reaches an element inside the storage. Elements
+ * of sizes[] and strides[] from ndim on are undefined. */
 #ifndef HEED_TENSOR_TENSOR_STRUCT_H
 #define HEED_TENSOR_TENSOR_STRUCT_H
 
@@ -12,35 +12,41 @@
 
 typedef struct hd__tensor_storage {
     atomic_int refs;
-    atomic_uint version; /* in-place changes so far */
-    void *data;          /* in the storage's block, in a block of its own, or hd_wrap's memory */
+    atomic_uint version; /* number of in-place changes so far */
+    void *data;          /* in this struct's block, in a block of its own, or given to hd_wrap */
     size_t nbytes;
-    void (*release)(void *data, void *user); /* NULL if data is freed with the storage's block */
+    void (*release)(void *data, void *user); /* frees data; NULL if data is in this block */
     void *user;
     uint8_t spoiled; /* with HEED_DEBUG=1: the byte that overwrites freed data */
     bool foreign;    /* release is the program's own function */
-    /* Debug mode: the function that changed it last, and the module that ran then. Set only if
-     * release is not NULL. */
+    /* In debug mode: the function that changed the data last, and the module that ran at that time.
+     * They are set only if release is not NULL. */
     const char *changed_by, *changed_in;
 } hd__tensor_storage;
 
-/* An attachment is autograd's node. The tensor layer knows it only by these functions. */
+/* The attachment of a tensor is its node in autograd's graph. The tensor layer uses it only through
+ * these functions. */
 typedef struct hd__tensor_attachment_ops {
     void (*release)(void *attachment);
-    /* writes the suffix of the repr, such as `grad_fn=<MulBackward0>`, into text, or "" */
+    /* writes the suffix of the repr, such as `grad_fn=<MulBackward0>`, to text, or "" if there is
+     * none */
     void (*describe)(const hd_tensor *t, char *text, size_t n);
-    /* hd__tensor_grad_use_of */
+    /* does the work of hd__tensor_grad_use_of (for_nn_and_optim.h) */
     hd__tensor_grad_use *(*grad_use)(void *attachment, int64_t *version);
-    /* true if a backward runs on this thread */
+    /* returns true if a backward runs on this thread */
     bool (*in_run)(void);
-    /* called when hd__tensor_take_over has changed the dtype of leaf x; grad is its new .grad */
+    /* called after hd__tensor_take_over has changed the dtype of leaf x; grad is x's new .grad, or
+     * HD_NONE */
     void (*taken_over)(hd_tensor *x, hd_tensor *grad);
 } hd__tensor_attachment_ops;
 
-/* True if a function of the tensor layer may write to x; otherwise sets an error. It refuses leaves
- * that require grad, in grad mode, and gradients that were passed to the user's code. It is not in
- * the table above, because it also checks tensors without an attachment. A constructor in history.c
- * sets it. It is NULL in a program that links tensor alone, where every tensor may be written. */
+/* Returns true if a function of the tensor layer may write to x; otherwise sets an error and
+ * returns false. In grad mode it refuses a leaf that requires grad. It always refuses a gradient
+ * that was passed to the user's code, such as a hook.
+ *
+ * The pointer is not in the table above, because the function also checks tensors without an
+ * attachment. A constructor in autograd's history.c sets it. In a program that links tensor alone
+ * it is NULL, and every tensor may be written. */
 extern bool (*hd__tensor_write_check)(const char *arg, hd_tensor *x);
 
 static inline bool hd__tensor_write_ok(const char *arg, hd_tensor *x)
@@ -49,47 +55,47 @@ static inline bool hd__tensor_write_ok(const char *arg, hd_tensor *x)
 }
 
 struct hd_tensor {
-    atomic_int refs; /* or HD__REFS_NONE, HD__REFS_FREED */
+    atomic_int refs; /* number of references (lifecycle.c); or HD__REFS_NONE, HD__REFS_FREED */
     uint8_t ndim, dtype;
     uint8_t mark;        /* HD__TENSOR; 0 in HD_NONE and in a freed tensor */
     uint8_t flags;       /* HD__F_... */
-    uint32_t output;     /* the tensor is this output of the attached node */
-    atomic_int retained; /* the holds of hd_retain, a part of refs */
+    uint32_t output;     /* the tensor's index among the outputs of its node */
+    atomic_int retained; /* how many of the references are from hd_retain */
     hd__tensor_storage *storage;
-    int64_t offset; /* of the first element in the storage, in elements */
+    int64_t offset; /* distance of the first element from the storage's beginning, in elements */
     int64_t numel;
     void *attachment; /* the autograd node, or NULL */
     const hd__tensor_attachment_ops *attachment_ops;
-    hd_tensor *base;          /* of a differentiable view: its base, held; else NULL */
-    atomic_uint view_version; /* of a view: the storage's version to which `attachment` belongs */
-    bool returned;   /* the program called hd_scope_return in an inner scope, which moved nothing */
-    hd_scope *scope; /* the owner, or NULL */
+    hd_tensor *base;          /* the base of a differentiable view, with a reference; else NULL */
+    atomic_uint view_version; /* in a view: the storage's version for which `attachment` is valid */
+    bool returned;   /* hd_scope_return was called for it in an inner scope, and moved nothing */
+    hd_scope *scope; /* the scope that owns it, or NULL */
     union {
-        hd_tensor *prev;      /* in the scope's list */
-        const char *freed_by; /* freed tensor: a function, hd__lasting_scope_end or NULL */
+        hd_tensor *prev;      /* its neighbour in the scope's list */
+        const char *freed_by; /* in a freed tensor: a function's name, the scope's end, or NULL */
     };
     union {
         hd_tensor *next;
-        uintptr_t seal; /* freed tensor: a checksum of fields that messages read (tensor_args.c) */
+        uintptr_t seal; /* in a freed tensor: a checksum of some fields (tensor_args.c) */
     };
-    const char *made_by; /* the public function that made it; the text lasts */
+    const char *made_by; /* name of the public function that made it; always valid */
     int64_t sizes[HD_MAX_DIMS];
     int64_t strides[HD_MAX_DIMS];
-    /* Only with HD__F_LISTED: the neighbours in the list of live tensors, and the module that made
-     * the tensor (live_tensors.c). */
+    /* Set only with HD__F_LISTED: the neighbours in the list of live tensors, and the module that
+     * made the tensor (live_tensors.c). */
     hd_tensor *live_prev, *live_next;
     const char *made_in;
 };
 
 enum {
     HD__F_PARAMETER = 1,    /* prints as a Parameter */
-    HD__F_MULTI_VIEW = 2,   /* an output of split, chunk or unbind: no in-place changes */
+    HD__F_MULTI_VIEW = 2,   /* an output of split, chunk or unbind; may not change in place */
     HD__F_CONTIGUOUS = 4,   /* row-major without gaps; code that sets sizes or strides updates it */
-    HD__F_NO_GRAD_VIEW = 8, /* a view taken under no_grad: no in-place changes in grad mode */
-    HD__F_LISTED = 16,      /* made in debug mode: in the list of live tensors */
-    HD__F_LENT = 32,        /* a gradient passed to the user's code, or its alias: read-only */
-    HD__F_LEAF = 64,        /* its first node was a leaf's */
-    HD__F_MOVED = 128       /* it took over another storage, but lies in its old storage's block */
+    HD__F_NO_GRAD_VIEW = 8, /* a view taken under no_grad; may not change in place in grad mode */
+    HD__F_LISTED = 16,      /* in debug mode's list of live tensors */
+    HD__F_LENT = 32,  /* a read-only gradient that was passed to the user's code, or its alias */
+    HD__F_LEAF = 64,  /* the first node attached to it was a leaf's */
+    HD__F_MOVED = 128 /* it took over another storage, but lies in its old storage's block */
 };
 
 enum { HD__REFS_NONE = 0, HD__REFS_FREED = -0x6f3e2d1c };
@@ -103,21 +109,22 @@ static inline int hd__tensor_refs_of(const hd_tensor *x)
     return atomic_load_explicit((atomic_int *)(uintptr_t)&x->refs, memory_order_relaxed);
 }
 
-/* True if x, an address, is a tensor: not HD_NONE, not freed, no other object. */
+/* True if the object at address x is a tensor: not HD_NONE, a freed tensor or another object. */
 static inline bool hd__tensor_is_tensor(const hd_tensor *x)
 {
     return x->mark == HD__TENSOR;
 }
 
-/* True if x is a tensor of a dtype that heed computes with: not bfloat16. One comparison tests
- * both, because the mark is the sign bit. */
+/* True if the object at x is a tensor of any dtype but bfloat16, which heed stores but does not
+ * compute with. One comparison tests both, because HD__TENSOR is the sign bit of the 16-bit
+ * number. */
 static inline bool hd__tensor_is_computed(const hd_tensor *x)
 {
     return (int16_t)(x->mark << 8 | x->dtype) < INT16_MIN + (int)HD_BFLOAT16;
 }
 
-/* False for NULL and for a small number, such as the 2 of hd_mul(x, 2). As cheap as a comparison
- * with NULL. */
+/* False for NULL and for a small number, such as the 2 of hd_mul(x, 2). The test costs no more than
+ * a comparison with NULL. */
 static inline bool hd__tensor_is_address(const hd_tensor *x)
 {
     return (uintptr_t)x >= 4096;
@@ -145,8 +152,7 @@ static inline int64_t hd__tensor_bytes_of(hd_dtype d)
     return bytes[d];
 }
 
-/* True if x lies in the block of its storage. A fresh tensor does, a view does not
- * (lifecycle.c). */
+/* True if x lies in the block of its storage. A new tensor does, a view does not (lifecycle.c). */
 enum { HD__TENSOR_AT = 64 };
 static inline bool hd__tensor_in_storage(const hd_tensor *x)
 {
@@ -158,7 +164,7 @@ static inline void *hd__tensor_ptr(const hd_tensor *x)
     return (char *)x->storage->data + x->offset * hd__tensor_bytes_of(x->dtype);
 }
 
-/* NULL for HD_NONE. */
+/* Returns the address of x's first element, or NULL if x is HD_NONE. */
 static inline void *hd__tensor_ptr_or_null(const hd_tensor *x)
 {
     return hd__tensor_is_none(x) ? NULL : hd__tensor_ptr(x);
@@ -183,7 +189,7 @@ static inline bool hd__tensor_same_shape(const hd_tensor *a, const hd_tensor *b)
     return hd__tensor_has_sizes(a, b->ndim, b->sizes);
 }
 
-/* The product of n sizes. */
+/* Returns the product of n sizes. */
 static inline int64_t hd__tensor_count_of(int n, const int64_t *sizes)
 {
     int64_t count = 1;
@@ -193,7 +199,7 @@ static inline int64_t hd__tensor_count_of(int n, const int64_t *sizes)
     return count;
 }
 
-/* True if each element of a is the same memory as b's element of the same index. */
+/* True if each element of a lies at the same address as b's element of the same index. */
 static inline bool hd__tensor_same_memory(const hd_tensor *a, const hd_tensor *b)
 {
     return a->storage == b->storage && a->offset == b->offset && hd__tensor_same_shape(a, b) &&
@@ -201,7 +207,7 @@ static inline bool hd__tensor_same_memory(const hd_tensor *a, const hd_tensor *b
             memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof *a->strides) == 0);
 }
 
-/* All dims as a bit mask; a 0-d tensor has dim 0. */
+/* Returns the bit mask of all dims of x. A 0-d tensor counts as having dim 0. */
 static inline uint32_t hd__tensor_all_dims(const hd_tensor *x)
 {
     return x->ndim ? (1u << x->ndim) - 1 : 1;

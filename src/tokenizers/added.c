@@ -1,13 +1,16 @@
 /* added.c - finds the longest added token that a text begins with, in logarithmic time.
  *
- * The tokens' texts are sorted. Let `last` be the last of them that does not come after the text s.
- * Everything between a prefix of s and s begins with that prefix. So every token that s begins with
- * is `last` or a prefix of `last`. Each token knows the longest other token that is its prefix. */
+ * The tokens are sorted as texts. Binary search finds `last`, the last token that is not greater
+ * than the text s. A token that is a prefix of s is a prefix of `last`, too, because all texts
+ * between the token and s begin with it. So the tokens that are prefixes of s are `last` or
+ * prefixes of `last`. Each token has the index of the longest other token that is its prefix, and
+ * the search follows these indices. */
 #include <stdlib.h>
 
 #include "tokenizers/bpe.h"
 
-/* As memcmp; a prefix comes before longer texts. */
+/* Returns a number below 0, 0 or above 0 if a is less than, equal to or greater than b. Bytes are
+ * compared as memcmp does; a prefix is less than a longer text. */
 static int compare_texts(const char *a, int64_t n, const char *b, int64_t m)
 {
     int order = memcmp(a, b, (size_t)(n < m ? n : m));
@@ -23,7 +26,8 @@ static int64_t common_prefix(const char *a, int64_t n, const char *b, int64_t m)
     return i;
 }
 
-/* Of equal texts the one with the lowest rank comes last, so it is found. */
+/* Compares two needles, for qsort: by their texts. If the texts are equal, the needle with the
+ * lowest rank comes last, because the search finds the last one. */
 static int by_needle(const void *a, const void *b)
 {
     const hd__bpe_needle *x = a, *y = b;
@@ -36,7 +40,7 @@ static bool begins_with(const hd__bpe_needle *whole, const hd__bpe_needle *part)
     return part->n <= whole->n && memcmp(whole->s, part->s, (size_t)part->n) == 0;
 }
 
-/* Sorts the needles, and finds the prefix of each. */
+/* Sorts k->v, and sets the field `prefix` of each needle, and k->begins. */
 static void needles_complete(hd__bpe_needles *k)
 {
     qsort(k->v, (size_t)k->n, sizeof *k->v, by_needle);

@@ -1,9 +1,10 @@
-/* bpe.c - encodes a text by byte pair encoding: finds added tokens, normalizes, cuts words, merges
- * pairs.
+/* bpe.c - encodes a text by byte pair encoding: finds added tokens, normalizes the text, splits it
+ * into words, and merges pairs.
  *
- * A word is a list of parts; at first each part is one byte, or one character. A heap has every two
- * neighbours that can merge, sorted by rank and place. A pair from the heap is skipped if one of
- * its parts has merged with another since. So a word of n bytes costs n log n. */
+ * A word is a list of parts; at first each part is one byte, or one character. A heap has all pairs
+ * of neighbours that can merge, the lowest rank first, and of equal ranks the leftmost. A pair from
+ * the heap is skipped if one of its parts has merged with another part meanwhile. So a word of n
+ * bytes takes time of the order n log n. */
 #include "tensor/dict.h"
 #include "tokenizers/bpe.h"
 #include "tokenizers/nfc.h"
@@ -12,7 +13,8 @@
 
 /* ---------------------------------------------------------------- tokens by their bytes */
 
-/* The slot of the token with these bytes, or a free slot. */
+/* Returns the slot in b->slots of the token with these bytes. If there is no such token, returns
+ * the free slot in which it would be. */
 static int32_t *slot_of(const hd__bpe *b, const char *s, int64_t n)
 {
     uint64_t hash = hd__text_hash(s, (size_t)n);
@@ -54,7 +56,8 @@ static int64_t bpe_find(const hd_tokenizer *t, const char *token, int64_t n)
     return a ? a->id : hd__bpe_find(b, token, n);
 }
 
-/* The slot of the merge of these two tokens, or a free slot. */
+/* Returns the slot in b->merge_slots of the merge of these two tokens. If they have no merge,
+ * returns the free slot in which it would be. */
 static int32_t *merge_slot_of(const hd__bpe *b, int32_t left, int32_t right)
 {
     uint64_t hash = ((uint64_t)left << 32 | (uint32_t)right) * UINT64_C(0x9E3779B97F4A7C15);
@@ -74,17 +77,17 @@ void hd__bpe_enter_merge(hd__bpe *b, int32_t rank)
 
 /* ---------------------------------------------------------------- one word */
 
-/* parts[i] is the part that begins at byte i. */
+/* A part of a word. parts[i] is the part that begins at byte i. */
 typedef struct bpe_part {
-    int32_t end;    /* where the next part begins; 0: no part begins here */
-    int32_t before; /* where the part before begins */
+    int32_t end;    /* the byte at which the next part begins; 0: no part begins here */
+    int32_t before; /* the byte at which the previous part begins */
     int32_t id;
 } bpe_part;
 
 typedef struct pair {
-    uint64_t key; /* rank << 32 | where the left part begins */
-    int32_t end;  /* where the right part ends */
-    int32_t id;   /* the token that they merge to */
+    uint64_t key; /* the pair's rank << 32 | the byte at which its left part begins */
+    int32_t end;  /* the byte after the pair's right part */
+    int32_t id;   /* the token into which the two parts merge */
 } pair;
 
 typedef struct bpe_word {
@@ -127,7 +130,7 @@ static pair heap_take(bpe_word *w)
     return top;
 }
 
-/* Adds the part at `at` and the next one to the heap, if they can merge. */
+/* If the part that begins at byte `at` can merge with the next part, adds the pair to the heap. */
 static void consider(bpe_word *w, int32_t at)
 {
     int32_t middle = w->parts[at].end;
@@ -145,7 +148,7 @@ static void merge_pair(bpe_word *w, pair p)
 {
     int32_t at = (int32_t)(p.key & UINT32_MAX), middle = w->parts[at].end;
     if (middle == 0 || middle == w->n || w->parts[middle].end != p.end) {
-        return; /* one of the two has merged with another part since */
+        return; /* one of the pair's parts has merged with another part meanwhile */
     }
     w->parts[middle].end = 0;
     w->parts[at].end = p.end;
@@ -159,19 +162,23 @@ static void merge_pair(bpe_word *w, pair p)
     }
 }
 
-/* Fills the first parts: each byte or character; a character without a token becomes its bytes or
- * the unknown token, and with fuse_unknown a run of them becomes one part. Returns the number of
- * bytes that have a token. */
+/* Sets w->parts to the first parts of a word, one for each byte or character. With byte_fallback, a
+ * character without a token becomes its bytes. Otherwise it becomes the unknown token; with
+ * fuse_unknown, several unknown characters in a row become one part. Stops at the first byte for
+ * which there is none of these tokens. Returns the number of bytes before it, or w->n if all have
+ * tokens. */
 static int32_t first_parts(bpe_word *w)
 {
     const hd__bpe *b = w->b;
-    bool fuses = false; /* the part before is unknown, and takes a next unknown character */
+    /* true if the previous part is unknown, and a next unknown character joins it */
+    bool fuses = false;
     for (int32_t i = 0, before = -1, end; i < w->n; i = end) {
         uint32_t code;
         int length = b->form.words ? 1 : hd__utf8_next(w->s + i, w->n - i, &code);
         int32_t id = length > 0 ? hd__bpe_find(b, w->s + i, length) : -1;
         bool missing = id < 0;
-        if (missing && b->byte_fallback) { /* byte by byte: i may be inside a character */
+        /* takes one byte, so the next i may be inside a character */
+        if (missing && b->byte_fallback) {
             length = 1;
             id = b->fallback[(unsigned char)w->s[i]];
             missing = false;
@@ -192,9 +199,10 @@ static int32_t first_parts(bpe_word *w)
     return w->n;
 }
 
-/* Splits a word into its first parts. The heap needs room for 3 n pairs: there are fewer than n at
- * first, and each of fewer than n merges adds at most two. *good is the number of bytes that have a
- * token. */
+/* Splits the word s into its first parts, and sets *good to the result of first_parts. If this is
+ * n, adds the pairs of neighbours to the heap. The heap can hold 3 n pairs: there are fewer than n
+ * at first, and each of fewer than n merges adds at most two. Returns false with an error if memory
+ * runs out. */
 static bool start_word(bpe_word *w, const char *s, int32_t n, int32_t *good)
 {
     if (!hd__text_grow(&w->parts, &w->parts_room, n, sizeof *w->parts) ||
@@ -214,14 +222,15 @@ static bool start_word(bpe_word *w, const char *s, int32_t n, int32_t *good)
 
 /* ---------------------------------------------------------------- a text */
 
-/* A text is cut at the added tokens that are not normalized. Each piece is normalized, and cut at
- * the added tokens that are. Each of these pieces is cut into words. So white space before an added
- * token is white space at the end of a text. */
+/* The encoding of a text. First the text is split at added tokens with `normalized` false. Each
+ * piece is normalized, and split at added tokens with `normalized` true. Each of these pieces is
+ * split into words. So white space before an added token counts as white space at the end of a
+ * text. */
 typedef struct encoding {
     bpe_word w;
     hd_special special;
-    const char *from; /* the text that is read now, or normal.s; its first byte is at `place` */
-    int64_t place;
+    const char *from; /* the text that is encoded now: the caller's text, or normal.s */
+    int64_t place;    /* the byte of the caller's text at which `from` begins */
     hd__text normal, spaced;
 } encoding;
 
@@ -252,7 +261,7 @@ static bool encode_word(encoding *e, const char *s, int64_t n, int64_t place)
     return !w->ids->failed;
 }
 
-/* Adds s with U+2581 in place of spaces. */
+/* Appends s to `to`, with U+2581 in place of spaces. If memory runs out, sets to->failed. */
 static void add_spaced(hd__text *to, const char *s, int64_t n)
 {
     for (const char *end = s + n; s < end; s++) {
@@ -280,7 +289,8 @@ static bool encode_metaspace(encoding *e, const char *s, int64_t n, int64_t plac
     return !e->spaced.failed && encode_word(e, e->spaced.s, (int64_t)e->spaced.len, place);
 }
 
-/* Encodes s, a piece of the text that has no added token in it. */
+/* Splits s, a piece of the text without an added token, into words, and adds their ids to e->w.ids.
+ * Returns false with an error if a word cannot be encoded. */
 static bool encode_words(encoding *e, const char *s, int64_t n)
 {
     const hd__bpe *b = e->w.b;
@@ -300,8 +310,9 @@ static bool encode_words(encoding *e, const char *s, int64_t n)
     return true;
 }
 
-/* The character of s[0 .. n) that begins at `at`, or the one that ends there; 0 if there is
- * none. */
+/* character_at returns the character of s (n bytes) that begins at byte `at`. character_before
+ * returns the character that ends before byte `at`. *length gets its number of bytes. If there is
+ * no such character, both return 0 and set *length to 0. */
 static uint32_t character_at(const char *s, int64_t at, int64_t n, int *length)
 {
     uint32_t code = 0;
@@ -319,8 +330,9 @@ static uint32_t character_before(const char *s, int64_t at, int *length)
     return at > 0 ? character_at(s, begin, at, length) : 0;
 }
 
-/* Extends the added token at [*begin, *end) by the white space beside it, within [least, n). If the
- * token before has taken this one as white space, nothing is left of it. */
+/* Extends the added token at [*begin, *end) over white space, within [least, n): with a->lstrip to
+ * the left, with a->rstrip to the right. An added token may itself be white space that the previous
+ * token has already covered. Then *begin >= *end afterwards. */
 static void strip(const hd__bpe_added *a, const char *s, int64_t least, int64_t n, int64_t *begin,
                   int64_t *end)
 {
@@ -342,7 +354,9 @@ static bool encode_piece(encoding *e, bool normalized, const char *s, int64_t n)
     return n == 0 || (normalized ? encode_words(e, s, n) : encode_normalized(e, s, n));
 }
 
-/* Encodes s, cut at the added tokens that are `normalized`, or that are not. */
+/* Splits s at the added tokens whose field `normalized` equals the argument, encodes the pieces,
+ * and adds all ids to e->w.ids. Returns false with an error if a piece cannot be encoded, or if s
+ * has a special token that e->special refuses. */
 static bool encode_around(encoding *e, bool normalized, const char *s, int64_t n)
 {
     const hd__bpe *b = e->w.b;
@@ -406,10 +420,10 @@ static bool bpe_encode(const hd_tokenizer *t, const char *text, int64_t n,
                        const hd_encode_options *o, hd__tokenizer_ids *ids)
 {
     const hd__bpe *b = (const hd__bpe *)t;
-    /* a normalized text has at most three bytes for each byte, and a U+2581 */
+    /* normalizing turns one byte into at most three, and adds at most one U+2581 */
     const int most = b->form.normalizer || b->form.metaspace ? INT32_MAX / 4 : INT32_MAX;
     if (n > most) {
-        return hd_fail(HD_VALUE, "%" PRId64 " bytes: expected at most %d at once", n, most);
+        return hd_fail(HD_VALUE, "the text has %" PRId64 " bytes: expected at most %d", n, most);
     }
     if (!hd__chars_utf8_check(text, n)) {
         return false;

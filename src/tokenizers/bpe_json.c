@@ -1,9 +1,9 @@
 /* bpe_json.c - reads the model and the added tokens of a Hugging Face tokenizer.json, or of GPT-2's
  * two files.
  *
- * A tokenizer.json is one object, with its keys in any order. The reader remembers a value's place,
- * and reads the value when it is needed. GPT-2's vocab.json is the vocabulary alone, and each line
- * of its merges.txt is a merge. */
+ * A tokenizer.json is one object, with its keys in any order. The reader remembers the place of
+ * each value, and reads the value when it needs it. GPT-2's vocab.json is only the vocabulary, and
+ * each line of its merges.txt is a merge. */
 #include <inttypes.h>
 
 #include "base/text/utf8.h"
@@ -37,7 +37,7 @@ static const char *const model_keys[] = {"type",
                                          "merges",
                                          NULL};
 
-/* The id of the token with this text, or -1. Sets r->bytes to its bytes. */
+/* Returns the id of the token that s spells, or -1 if there is none. Sets r->bytes to its bytes. */
 static int32_t find_token(hd__bpe_reader *r, const char *s, int64_t n)
 {
     hd__text_cut(&r->bytes, 0);
@@ -47,7 +47,7 @@ static int32_t find_token(hd__bpe_reader *r, const char *s, int64_t n)
     return spelled && !r->failed ? hd__bpe_find(r->b, r->bytes.s, (int64_t)r->bytes.len) : -1;
 }
 
-/* Reads a merge, "a b" or ["a", "b"], as "a b". */
+/* Sets `pair` to "a b", read from the merge v, which is the text "a b" or the array ["a", "b"]. */
 static void read_pair(hd__bpe_reader *r, hd__bpe_value v, hd__text *pair)
 {
     hd__bpe_each w;
@@ -73,7 +73,8 @@ static void merge_fail(hd__bpe_reader *r, const char *s, int64_t n, const char *
                  lines ? "line" : "model.merges at", r->first + r->rank, HD__CLIP(s, n), expected);
 }
 
-/* Adds the merge "left right". In GPT-2's files, only one merge may make a token. */
+/* Adds the merge s, "left right", to r->b. Sets r->failed, with an error, unless these two tokens
+ * form a third one, which no earlier line of merges.txt makes. */
 static void add_merge(hd__bpe_reader *r, const char *s, int64_t n)
 {
     hd__bpe *b = r->b;
@@ -106,7 +107,7 @@ static void add_merge(hd__bpe_reader *r, const char *s, int64_t n)
     }
 }
 
-/* Makes room for n merges. */
+/* Allocates the tables of r->b for n merges. If memory runs out, sets r->failed. */
 static void begin_merges(hd__bpe_reader *r, int64_t n)
 {
     r->b->merges = hd__arg_alloc_items(n + 1, sizeof *r->b->merges);
@@ -114,8 +115,8 @@ static void begin_merges(hd__bpe_reader *r, int64_t n)
     r->failed = r->failed || !r->b->merges || !r->b->merge_slots;
 }
 
-/* The first line may be free text. It stays in the file's text, because hd_tokenizer_save writes
- * both files. */
+/* Adds the merges of merges.txt to r->b. The file's first line may be a comment that begins with
+ * "#version". The comment must be UTF-8, too, because hd_tokenizer_save saves the whole file. */
 static void read_lines(hd__bpe_reader *r)
 {
     static const char version[] = "#version";
@@ -172,7 +173,7 @@ static void check_empty(hd__bpe_reader *r, const char *key, hd__bpe_value v)
     }
 }
 
-/* Checks the values for which heed knows only one. */
+/* Sets r->failed, with an error, if heed does not support a value of the model. */
 static void check_model_values(hd__bpe_reader *r, const hd__bpe_value *v)
 {
     if (v[MODEL_TYPE].end && !hd__bpe_is_text(hd__bpe_text_of(r, v[MODEL_TYPE]), "BPE")) {
@@ -195,7 +196,7 @@ static const char *const added_names[] = {
     OF_ADDED "lstrip", OF_ADDED "rstrip",  OF_ADDED "single_word",
 };
 
-/* Adds a token to r->added, and its text and its pattern to r->added_text. */
+/* Adds a token to r->added, and its text and its pattern, the normalized text, to r->added_text. */
 static void keep_added(hd__bpe_reader *r, const char *s, size_t n, int64_t id, const bool *flags)
 {
     r->failed =
@@ -217,23 +218,23 @@ static void keep_added(hd__bpe_reader *r, const char *s, size_t n, int64_t id, c
                                              .rstrip = flags[RSTRIP]};
 }
 
-/* The id of an added token. A token that is not in the vocabulary gets the next free id, whatever
- * the file says, as the package tokenizers does. */
+/* Returns the id of an added token. `written` is the id that the file states. If the vocabulary
+ * does not have this id, the token gets the next free one, as in the Python package tokenizers. */
 static int64_t added_id(hd__bpe_reader *r, int64_t written, const hd__text *name)
 {
     const int64_t id = hd__bpe_id_in_vocab(r, written) ? written : r->entries.n;
     if (id != written && !r->failed && !r->warned) {
         hd_warn("%s: added_tokens has '%.*s' with id %" PRId64 ", but it gets id %" PRId64
-                ", as in the package tokenizers. The ids of new tokens must follow the "
-                "vocabulary's in order, without a gap",
+                ", as in the Python package tokenizers. The ids of new tokens must follow those of "
+                "the vocabulary, in order and without a gap",
                 r->f.where, HD__CLIP(name->s, name->len), written, id);
         r->warned = true;
     }
     return id;
 }
 
-/* Reads an added token. If it is not in the vocabulary, it becomes an entry with its pattern as
- * text, because the package tokenizers decodes it so. */
+/* Adds the token v of added_tokens to r->added. If the vocabulary lacks it, also adds an entry with
+ * its pattern, because this is the text to which the Python package tokenizers decodes it. */
 static void read_added(hd__bpe_reader *r, hd__bpe_value v)
 {
     hd__bpe_value m[ADDED];
@@ -262,7 +263,7 @@ static void read_added(hd__bpe_reader *r, hd__bpe_value v)
     }
 }
 
-/* Checks that an added token comes once, and has the vocabulary's id if it is there. */
+/* Sets r->failed, with an error, if `a` occurs twice, or the vocabulary has it with another id. */
 static void check_added(hd__bpe_reader *r, const hd__bpe_added *a)
 {
     int64_t n;
@@ -283,8 +284,8 @@ static void check_added(hd__bpe_reader *r, const hd__bpe_added *a)
     }
 }
 
-/* The flags of an added token. The package tokenizers looks for its pattern among the names of the
- * special tokens, so it seldom skips a token that normalizing has changed. */
+/* Returns the flags of an added token. As in the Python package tokenizers, it is special only if
+ * its pattern, the normalized text, equals the text of a special token. */
 static uint8_t kind_of(const hd__bpe_reader *r, const hd__bpe_added *a)
 {
     const hd__bpe_added *named = hd__bpe_added_find(r->b, a->pattern, a->pattern_n);
@@ -294,7 +295,8 @@ static uint8_t kind_of(const hd__bpe_reader *r, const hd__bpe_added *a)
                      (spaced ? HD__SPACED_TOKEN : 0));
 }
 
-/* Completes the added tokens, after r->added_text has its final address. */
+/* Sets the pointers of r->b's added tokens into r->added_text, which must not grow any more. Then
+ * indexes and checks the tokens, and sets their flags. */
 static void enter_added(hd__bpe_reader *r)
 {
     hd__bpe *b = r->b;
@@ -314,8 +316,8 @@ static void enter_added(hd__bpe_reader *r)
 
 /* ---------------------------------------------------------------- the vocabulary */
 
-/* Reads an object that maps each token's spelling to its id. In GPT-2's vocabulary, <|endoftext|>
- * is special. */
+/* Adds the tokens of `vocab`, an object that maps the spelling of each token to its id, to
+ * r->entries. In GPT-2's vocabulary, <|endoftext|> is a special token. */
 static void read_vocab(hd__bpe_reader *r, hd__bpe_value vocab)
 {
     static const bool flags[ADDED] = {[SPECIAL] = true};
@@ -337,7 +339,7 @@ enum { ADDED_TOKENS, NORMALIZER, PRE_TOKENIZER, POST_PROCESSOR, DECODER, THE_MOD
 static const char *const top_keys[] = {
     "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder", "model", NULL};
 
-/* Makes the encoder r->b, which takes over the added tokens. */
+/* Makes the encoder r->b, which then owns the added tokens; a failure frees them. */
 static void encoder_from(hd__bpe_reader *r)
 {
     if (!r->failed && r->entries.n == 0) {
@@ -411,7 +413,7 @@ static void read_json(hd__bpe_reader *r)
     }
 }
 
-/* Checks that every token is a byte, special, or made by a merge. */
+/* Sets r->failed, with an error, unless each token is a byte, or special, or made by a merge. */
 static void check_made(hd__bpe_reader *r)
 {
     const hd_tokenizer *t = &r->b->base;
@@ -438,7 +440,8 @@ static void read_gpt2(hd__bpe_reader *r)
     }
 }
 
-/* Makes the encoder from the sources, which it takes over. ok: the sources were read. */
+/* Returns the tokenizer of r->f and r->merges, which it owns, or NULL with an error. ok is false if
+ * the sources could not be read. Frees everything else that r owns. */
 static hd_tokenizer *from_sources(hd__bpe_reader *r, bool ok)
 {
     r->failed = !ok;

@@ -1,9 +1,10 @@
-/* bpe_json.h - reads a tokenizer.json, or GPT-2's vocab.json and merges.txt: bpe_read.c reads
- * files, bytes and tokens, bpe_values.c the values of a file, bpe_parts.c the components around the
- * model, and bpe_json.c the model and the added tokens.
+/* bpe_json.h - reads a tokenizer.json, or GPT-2's vocab.json and merges.txt. bpe_read.c reads
+ * files, bytes and tokens, bpe_values.c reads the values of a file, bpe_parts.c reads the
+ * components around the model, and bpe_json.c reads the model and the added tokens. If a function
+ * with a parameter r fails, it sets r->failed and an error.
  *
- * The files spell bytes as characters: a printable byte of Latin-1 stands for itself, and the other
- * 68 are U+0100, U+0101 ... in their order. */
+ * The files spell each byte as a character: the 188 printable bytes of Latin-1 stand for
+ * themselves, and U+0100, U+0101 and so on stand for the other 68 bytes, in ascending order. */
 #ifndef HEED_DATA_BPE_JSON_H
 #define HEED_DATA_BPE_JSON_H
 
@@ -18,90 +19,104 @@ typedef struct hd__bpe_alphabet {
 } hd__bpe_alphabet;
 
 typedef struct hd__bpe_source {
-    char where[128]; /* its path, or its name in a dictionary, in quotes */
-    char *s;         /* from hd_alloc; ends with a zero */
+    /* for messages: the file's path, or the entry's name in a dictionary, in quotes */
+    char where[128];
+    char *s; /* the file's text, from hd_alloc, which ends in a zero byte */
     int64_t n;
 } hd__bpe_source;
 
 typedef struct hd__bpe_entry {
-    int64_t begin, n; /* its bytes are entries.bytes[begin .. begin + n) */
-    bool hidden;      /* no word is encoded as this token */
+    int64_t begin, n; /* the token's bytes are those of entries.bytes in [begin, begin + n) */
+    bool hidden;      /* true if encoding never uses this token for a word */
 } hd__bpe_entry;
 
-/* Every id is below this, so that a wrong id in a file does not take all memory. */
+/* Ids must be below this limit, so that a wrong id in a file cannot use up the memory. */
 enum { HD__MOST_IDS = 1 << 20 };
 
-/* The vocabulary, in the file's order. */
+/* The vocabulary and the added tokens, in the order in which they are read. */
 typedef struct hd__bpe_entries {
-    hd__text bytes; /* of all tokens, one after the other */
+    hd__text bytes; /* the bytes of all tokens, one after the other */
     hd__bpe_entry *v;
     int64_t n, room;
-    int32_t *by_id;        /* the index of an id's entry, + 1; 0: the id has no token */
-    int64_t ids, ids_room; /* ids: the largest id + 1 */
+    int32_t *by_id;        /* for each id, the index of its entry + 1; 0: no token has this id */
+    int64_t ids, ids_room; /* ids is the largest id + 1 */
 } hd__bpe_entries;
 
 typedef struct hd__bpe_reader {
-    hd__bpe_source f, merges; /* tokenizer.json and {0}, or vocab.json and merges.txt */
+    hd__bpe_source f, merges; /* tokenizer.json and {0}; or vocab.json and merges.txt */
     hd__bpe_alphabet a;
-    const hd__bpe_alphabet *alphabet; /* &a; NULL: tokens are written as they are */
+    /* &a if the file spells the bytes of tokens as characters; NULL if it has the tokens as they
+     * are */
+    const hd__bpe_alphabet *alphabet;
     hd__bpe_entries entries;
-    int64_t n_vocab; /* the number of entries that are not added tokens */
-    hd__text text;   /* the result of the last hd__bpe_text_of */
-    hd__text bytes;  /* the bytes of the last token or merge that was looked up */
-    int first, rank; /* the line or index of the first merge; the number of merges read */
+    /* the number of entries of the vocabulary, which come before the added tokens */
+    int64_t n_vocab;
+    hd__text text;  /* the result of the last hd__bpe_text_of */
+    hd__text bytes; /* the bytes of the last token or merge that was looked up */
+    /* first is the number of the first merge: its line in merges.txt, or 0 in a tokenizer.json;
+     * rank is the number of merges that have been read so far */
+    int first, rank;
     hd__bpe_added *added;
     int64_t n_added, added_room;
-    hd__text added_text; /* for each added token, its text and its pattern */
+    hd__text added_text; /* the text and the pattern of each added token, one after the other */
     hd__bpe *b;
-    bool failed;       /* an error is set */
-    bool warned;       /* the warning about an added token's id was given */
-    hd__bpe_form form; /* set by hd__bpe_parts_read */
+    bool failed;       /* true if an error is set */
+    bool warned;       /* true if the warning about an added token's id was given */
+    hd__bpe_form form; /* the form of the tokenizer, which hd__bpe_parts_read sets */
 } hd__bpe_reader;
 
 /* ---------------------------------------------------------------- files, bytes and tokens */
 
 void hd__bpe_alphabet_init(hd__bpe_alphabet *a);
-/* Adds the bytes that s spells; if a is NULL, adds s itself. Returns false, without an error, if a
- * character of s spells no byte. */
+/* Appends the bytes that s spells to `bytes`, or s itself if a is NULL. Returns false, without an
+ * error, if a character of s spells no byte. If memory runs out, sets bytes->failed. */
 bool hd__bpe_unspell(const hd__bpe_alphabet *a, const char *s, int64_t n, hd__text *bytes);
 
 bool hd__bpe_source_read(hd__bpe_source *f, const char *path);
-/* Reads the string entry `name` of d into *f. False, with an error, if d has none. */
+/* Sets *f to a copy of the string entry `name` of d; the caller frees f->s with hd_free. Returns
+ * false with an error if d has no such entry, or if memory runs out. */
 bool hd__bpe_source_get(hd__bpe_source *f, const hd_dict *d, const char *name);
-/* Fails with HD_FORMAT: "hd_fn: 'file': 'text': expected ...". */
+/* Sets r->failed and the error HD_FORMAT, "hd_fn: 'file': token 's': expected ...". */
 void hd__bpe_source_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char *s, int64_t n,
                          const char *expected);
-/* hd__bpe_source_fail for a token's bytes, which the message spells by the alphabet. */
+/* Sets r->failed and the error of hd__bpe_source_fail, for a token of n bytes. The message spells
+ * the bytes with r->alphabet. */
 void hd__bpe_token_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char *token, int64_t n,
                         const char *expected);
 
-/* Adds an entry, whose id must be new. In a tokenizer.json, s may spell no bytes: then the entry
- * gets s itself, and no word is encoded as it. */
+/* Adds an entry for the token that s spells to r->entries. If s spells no bytes, the entry has s
+ * itself and is hidden; in GPT-2's files this is an error. Sets r->failed, with an error, if
+ * another entry has the id. */
 void hd__bpe_entry_add(hd__bpe_reader *r, const char *s, int64_t n, int64_t id, bool hidden);
-/* True if id is a token of the vocabulary, not only of an added token. */
+/* Returns true if the vocabulary has a token with this id, and false if only an added token, or
+ * none, has it. */
 bool hd__bpe_id_in_vocab(const hd__bpe_reader *r, int64_t id);
-/* A new encoder with the entries. Tokens that are not hidden must differ. Returns NULL on
- * failure. */
+/* Makes an encoder with the tokens of r->entries; the caller frees it with hd_tokenizer_free.
+ * Returns NULL with an error if two tokens that are not hidden have the same bytes, or if memory
+ * runs out. */
 hd__bpe *hd__bpe_new(hd__bpe_reader *r);
-/* Finds the token for each of the 256 bytes. In a tokenizer that works on characters, the byte's
- * token is the one written like <0x0A>. Fails if a byte has no token. */
+/* Sets r->b->fallback[i] to the id of the token of byte i. This token is the byte itself, or, if
+ * words are made of characters, a text such as <0x0A> for byte 10. If a byte has no token, sets
+ * r->failed, with an error that says `expected`. */
 void hd__bpe_bytes_find(hd__bpe_reader *r, const char *expected);
-/* Marks every token that is written like <0x0A>. Decoding takes it as that byte, even if encoding
- * never gives it. */
+/* Sets the flag HD__BYTE_TOKEN of every token that is written like <0x0A>. Decoding then writes the
+ * byte in its place, even if encoding never uses the token. */
 void hd__bpe_bytes_mark(hd__bpe *b);
-/* Allocates zeroed slots for n things: a power of 2, at least 2 n. Sets *mask to the number of
- * slots - 1. */
+/* Allocates a hash table for n things, and returns its slots, which are 0; the caller frees them
+ * with hd_free. The number of slots is a power of 2 and at least 2 n, and *mask becomes this number
+ * - 1. Returns NULL with an error if memory runs out. */
 int32_t *hd__bpe_slots(int64_t n, uint32_t *mask);
 
 /* ---------------------------------------------------------------- values */
 
-/* A value of the file, by its place. A missing value has kind HD__JSON_NULL and end 0. */
+/* A JSON value, given by its range [begin, end) of the bytes of r->f. A value that the file does
+ * not have has the kind HD__JSON_NULL and end 0. */
 typedef struct hd__bpe_value {
     hd__json_kind kind;
     size_t begin, end;
 } hd__bpe_value;
 
-hd__bpe_value hd__bpe_whole(hd__bpe_reader *r); /* the object that is the whole file */
+hd__bpe_value hd__bpe_whole(hd__bpe_reader *r); /* the object that is the file */
 
 /* A loop over the members of an object, or the items of an array:
  *   hd__bpe_each w;
@@ -117,33 +132,39 @@ void hd__bpe_each_begin(const hd__bpe_reader *r, hd__bpe_each *w, hd__bpe_value 
 bool hd__bpe_each_next(hd__bpe_reader *r, hd__bpe_each *w);
 
 bool hd__bpe_is_text(const hd__text *t, const char *want);
-/* Finds the members of an object by their names; the list ends with NULL. Another member is an
- * error that names the object as `only`, unless `only` is NULL. */
+/* Sets v[i] to the object's member with the name names[i], or to a missing value if there is none.
+ * NULL ends the list of names. If `only` is not NULL and the object has another member, sets
+ * r->failed, with an error that calls the object `only`. */
 void hd__bpe_members(hd__bpe_reader *r, hd__bpe_value object, const char *const *names,
                      hd__bpe_value *v, const char *only);
 hd__bpe_value hd__bpe_member(hd__bpe_reader *r, hd__bpe_value object, const char *name);
 
-/* Adds the text of a string, a number, true or false. */
+/* Appends the text of v to `to` if v is a string, a number, true or false. Appends nothing for
+ * other kinds. */
 void hd__bpe_add_text_of(hd__bpe_reader *r, hd__bpe_value v, hd__text *to);
-/* The text of hd__bpe_add_text_of, valid until the next call. */
+/* Returns the text that hd__bpe_add_text_of appends for v. The text, in r->text, is valid until the
+ * next call. */
 const hd__text *hd__bpe_text_of(hd__bpe_reader *r, hd__bpe_value v);
-/* The value of true or false; a missing value is false. `null`: null is allowed, and is false. */
+/* Returns true if v is true, and false if v is false or missing, or if v is null and `null` is
+ * true. For any other v, sets r->failed, with an error, and returns false. */
 bool hd__bpe_flag_of(hd__bpe_reader *r, const char *key, hd__bpe_value v, bool null);
 int64_t hd__bpe_id_of(hd__bpe_reader *r, const char *key, hd__bpe_value v);
-/* Fails unless v has this kind. */
+/* Calls hd__bpe_value_fail unless v has this kind. */
 void hd__bpe_expect_kind(hd__bpe_reader *r, const char *key, hd__bpe_value v, hd__json_kind kind,
                          const char *expected);
-/* Fails with HD_FORMAT: "hd_fn: 'file': model.type is 'WordPiece': expected BPE", unless an error
- * stands. */
+/* Sets r->failed and the error HD_FORMAT, such as "hd_fn: 'file': model.type is 'WordPiece':
+ * expected BPE". Does nothing if r->failed is true already. */
 void hd__bpe_value_fail(hd__bpe_reader *r, const char *key, hd__bpe_value v, const char *expected);
 
 /* ---------------------------------------------------------------- the components around the
  * model */
 
-/* Sets r->form and r->alphabet. Fails unless the three are known and of one form. */
+/* Sets r->form and r->alphabet to those of the three components. Sets r->failed, with an error,
+ * unless heed knows all three and they belong to the same form of tokenizer. */
 void hd__bpe_parts_read(hd__bpe_reader *r, hd__bpe_value normalizer, hd__bpe_value pre_tokenizer,
                         hd__bpe_value decoder);
-/* Reads the ids that go before and after a text into r->b. */
+/* Sets r->b->before and r->b->after to the ids that the post-processor v adds before and after a
+ * text. Sets r->failed, with an error, if heed does not support v. */
 void hd__bpe_post_processor_read(hd__bpe_reader *r, hd__bpe_value v);
 
 #endif

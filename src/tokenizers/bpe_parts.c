@@ -1,6 +1,6 @@
 /* bpe_parts.c - reads the components of a tokenizer.json around the model. The normalizer, the
- * pre-tokenizer and the decoder are lists of components: a short text that describes the list is
- * looked up among the known ones. */
+ * pre-tokenizer and the decoder are lists of components. heed writes such a list as a short text,
+ * and looks this text up in a table of those that it knows. */
 #include "tokenizers/bpe_json.h"
 
 /* ---------------------------------------------------------------- components */
@@ -8,9 +8,15 @@
 enum { PART_TYPE, LIST, DESCRIBED, MEMBERS = 12 };
 
 typedef struct section {
-    const char *key, *known; /* its key in the file; the known lists, for a message */
-    int described; /* keys from DESCRIBED to this one are described; others have no effect */
-    const char *keys[MEMBERS + 1]; /* of a component; LIST: the components of a Sequence */
+    /* key is the section's key in the file; known is a text for messages that describes the lists
+     * that heed knows */
+    const char *key, *known;
+    /* the members keys[DESCRIBED] to keys[described - 1] of a component are in the short text; the
+     * members after them have no effect */
+    int described;
+    /* the keys that a component may have; the member keys[LIST] of a Sequence lists its
+     * components */
+    const char *keys[MEMBERS + 1];
 } section;
 
 static const section normalizers = {
@@ -35,12 +41,12 @@ static const section decoders = {
      "use_regex"},
 };
 
-/* Adds " key=value" to the description, with a text in quotes. A known regular expression is added
- * by its name. */
+/* Appends " key=value" to the short text `to`; a string is in quotes. For a regular expression that
+ * heed knows, appends its name, as in " key: Llama 3". Appends nothing if v is missing. */
 static void describe_member(hd__bpe_reader *r, const char *key, hd__bpe_value v, hd__text *to)
 {
     if (v.kind == HD__JSON_OBJECT &&
-        strcmp(key, "pattern") == 0) { /* {"String": text} or "Regex" */
+        strcmp(key, "pattern") == 0) { /* {"String": text} or {"Regex": text} */
         hd__bpe_value string = hd__bpe_member(r, v, "String");
         v = string.end ? string : hd__bpe_member(r, v, "Regex");
     }
@@ -60,7 +66,8 @@ static void describe_member(hd__bpe_reader *r, const char *key, hd__bpe_value v,
     }
 }
 
-/* Adds "Type key=value;" for each component, with the keys in the section's order. */
+/* Appends "Type key=value;" to `to` for each component of v, with the keys in the order of s->keys.
+ * Sets r->failed, with an error, if v or a component is malformed. */
 static void describe(hd__bpe_reader *r, const section *s, hd__bpe_value v, hd__text *to)
 {
     hd__bpe_each w;
@@ -81,14 +88,17 @@ static void describe(hd__bpe_reader *r, const section *s, hd__bpe_value v, hd__t
     hd__text_puts(to, ";");
 }
 
-/* The forms of tokenizers: words of bytes; characters whose spaces the normalizer replaces;
- * characters whose spaces Metaspace replaces. */
+/* The forms of tokenizers. BYTES: words are made of bytes. NORMALIZED: words are made of
+ * characters, and the normalizer replaces spaces. METASPACE: words are made of characters, and the
+ * pre-tokenizer Metaspace replaces spaces. */
 enum { BYTES = 1, NORMALIZED = 2, METASPACE = 4 };
 
 typedef struct known {
     const char *text;
-    int forms;  /* the forms that may have it */
-    int choice; /* hd__bpe_normalizer, hd__bpe_prepend, or whether decoding strips a space */
+    int forms; /* the forms of tokenizers that may have this list, as a set of bits */
+    /* of a normalizer: hd__bpe_normalizer; of a pre-tokenizer: hd__bpe_prepend; of a decoder: 1 if
+     * decoding removes the first space, else 0 */
+    int choice;
     const hd__tokenizer_words *words;
     bool digits;
 } known;
@@ -126,7 +136,8 @@ static const known known_decoders[] = {
     {NULL, 0, 0, NULL, false},
 };
 
-/* The known list that equals the components v; NULL after an error. */
+/* Returns the entry of the table k whose short text is that of v. If there is none, sets r->failed,
+ * with an error, and returns NULL. */
 static const known *components(hd__bpe_reader *r, const section *s, hd__bpe_value v, const known *k)
 {
     hd__text found = {0};
@@ -154,8 +165,8 @@ void hd__bpe_parts_read(hd__bpe_reader *r, hd__bpe_value normalizer, hd__bpe_val
     const known *c = b ? components(r, &decoders, decoder, known_decoders) : NULL;
     if (c && !(a->forms & b->forms & c->forms)) {
         r->failed = !hd_fail(HD_FORMAT,
-                             "%s: normalizer '%s', pre_tokenizer '%s' and decoder '%s': expected "
-                             "three of one form of tokenizer",
+                             "%s: normalizer '%s', pre_tokenizer '%s' and decoder '%s' do not "
+                             "belong to one form of tokenizer",
                              r->f.where, a->text, b->text, c->text);
     } else if (c) {
         r->form = (hd__bpe_form){(hd__bpe_normalizer)a->choice, (hd__bpe_prepend)b->choice,
@@ -169,7 +180,8 @@ void hd__bpe_parts_read(hd__bpe_reader *r, hd__bpe_value normalizer, hd__bpe_val
 #define SINGLE "post_processor.single"
 #define IDS "ids in post_processor.special_tokens"
 
-/* Adds the ids of a special token in the template. */
+/* Adds the ids of the template's special token `name` to `to`. `tokens` is the object that maps
+ * names to ids. Sets r->failed, with an error, if it lacks the name. */
 static void add_template_token(hd__bpe_reader *r, hd__bpe_value name, hd__bpe_value tokens,
                                hd__tokenizer_ids *to)
 {
@@ -192,7 +204,9 @@ static void add_template_token(hd__bpe_reader *r, hd__bpe_value name, hd__bpe_va
     r->failed = r->failed || to->failed;
 }
 
-/* Reads the special tokens before and after the one text, which is the Sequence A. */
+/* Sets r->b->before and r->b->after to the ids of the special tokens before and after the text in
+ * the template `single`. The text is the Sequence "A". Sets r->failed, with an error, unless it
+ * occurs once. */
 static void read_template(hd__bpe_reader *r, hd__bpe_value single, hd__bpe_value tokens)
 {
     hd__bpe_each w;

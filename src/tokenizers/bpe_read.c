@@ -1,5 +1,5 @@
-/* bpe_read.c - for the readers of tokenizers: bytes as characters, files, messages, and an
- * encoder's tables of tokens. */
+/* bpe_read.c - functions that the readers of tokenizers share: bytes spelled as characters,
+ * messages, files, and the tables of an encoder's tokens. */
 #include "base/memory/alloc.h"
 #include "base/text/utf8.h"
 #include "tokenizers/bpe_json.h"
@@ -47,7 +47,8 @@ bool hd__bpe_unspell(const hd__bpe_alphabet *a, const char *s, int64_t n, hd__te
 void hd__bpe_source_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char *s, int64_t n,
                          const char *expected)
 {
-    r->failed = !hd_fail(HD_FORMAT, "%s: '%.*s': expected %s", f->where, HD__CLIP(s, n), expected);
+    r->failed =
+        !hd_fail(HD_FORMAT, "%s: token '%.*s': expected %s", f->where, HD__CLIP(s, n), expected);
 }
 
 void hd__bpe_token_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char *token, int64_t n,
@@ -70,7 +71,9 @@ void hd__bpe_token_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char *
 
 /* ---------------------------------------------------------------- files */
 
-/* Gives s, which comes from hd_alloc and ends in a zero, to f. Returns false if s is NULL. */
+/* Sets f to the text s, which comes from hd_alloc and ends in a zero byte; f owns it. `name` is for
+ * messages. If s is NULL, because the caller could not read it, returns false and changes
+ * nothing. */
 static bool source_init(hd__bpe_source *f, const char *name, char *s, size_t n)
 {
     if (s) {
@@ -98,7 +101,8 @@ bool hd__bpe_source_get(hd__bpe_source *f, const hd_dict *d, const char *name)
 
 /* ---------------------------------------------------------------- tokens */
 
-/* Gives the next entry this id, which must be new. */
+/* Sets the id of the next entry of r->entries. Sets r->failed, with an error, if another entry has
+ * this id, or if memory runs out. */
 static void id_take(hd__bpe_reader *r, int64_t id)
 {
     hd__bpe_entries *e = &r->entries;
@@ -154,7 +158,9 @@ int32_t *hd__bpe_slots(int64_t n, uint32_t *mask)
     return hd__mem_alloc_zeroed(slots * sizeof(int32_t));
 }
 
-/* Enters the tokens in the order of their ids. An id without a token gets no bytes. */
+/* Copies the tokens of r->entries to b in the order of their ids, and adds those that are not
+ * hidden to b->slots. An id without a token gets no bytes. Returns false with an error if two
+ * tokens in b->slots would have the same bytes. */
 static bool enter_tokens(hd__bpe_reader *r, hd__bpe *b)
 {
     const hd__bpe_entries *e = &r->entries;

@@ -1,4 +1,4 @@
-/* bpe_values.c - reads values of a tokenizer.json by their places. */
+/* bpe_values.c - reads values of a tokenizer.json, which are given as ranges of its bytes. */
 #include "tokenizers/bpe_json.h"
 
 hd__bpe_value hd__bpe_whole(hd__bpe_reader *r)
@@ -20,7 +20,8 @@ void hd__bpe_each_begin(const hd__bpe_reader *r, hd__bpe_each *w, hd__bpe_value 
     hd__json_next(&w->j);
 }
 
-/* Reads the value that begins with the last event. */
+/* Sets w->item to the value that begins with the last event of w->j, and reads to the end of this
+ * value. If it is malformed, w->j.kind is HD__JSON_BAD afterwards. */
 static void read_value(hd__bpe_each *w)
 {
     hd__json *j = &w->j;
@@ -49,7 +50,7 @@ bool hd__bpe_each_next(hd__bpe_reader *r, hd__bpe_each *w)
         return true;
     }
     if (j->depth == 0) {
-        hd__json_next(j); /* the end of the text, or an error */
+        hd__json_next(j); /* reads to the end of the text; it is an error if there is more */
     }
     if (j->kind == HD__JSON_BAD && !r->failed) {
         hd__json_fail(j, r->f.where, NULL);
@@ -80,8 +81,8 @@ void hd__bpe_members(hd__bpe_reader *r, hd__bpe_value object, const char *const 
         if (names[i]) {
             v[i] = w.item;
         } else if (only) {
-            r->failed = !hd_fail(HD_FORMAT, "%s: %s has '%.*s': expected only known keys",
-                                 r->f.where, only, HD__CLIP(w.name.s, w.name.len));
+            r->failed = !hd_fail(HD_FORMAT, "%s: %s has the unknown key '%.*s'", r->f.where, only,
+                                 HD__CLIP(w.name.s, w.name.len));
         }
     }
 }

@@ -1,4 +1,5 @@
-/* char_classes.c - printed by tools/generate/gen_unicode.py, from Unicode 16.0.0. */
+/* char_classes.c - the classes of characters, as tools/generate/gen_unicode.py has printed them
+ * from Unicode 16.0.0. */
 #include "tokenizers/chars.h"
 
 /* clang-format off */

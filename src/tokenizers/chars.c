@@ -1,4 +1,5 @@
-/* chars.c - checks that a text is UTF-8, and reads tables of character classes. */
+/* chars.c - checks that a text is UTF-8, and reads tables of characters, such as that of their
+ * classes. */
 #include "tokenizers/chars.h"
 
 bool hd__chars_utf8_check(const char *s, int64_t n)
@@ -46,7 +47,7 @@ int hd__chars_value(const hd__tokenizer_char_table *t, uint32_t code)
 
 int hd__chars_class(uint32_t code)
 {
-    if ((code | 32) - 'a' < 26) { /* most characters of most texts */
+    if ((code | 32) - 'a' < 26) { /* fast path: most characters of most texts */
         return HD__LETTER;
     }
     return hd__chars_value(&hd__chars_classes, code);

@@ -3,7 +3,8 @@
  * nfc_tables.c has the tables; Hangul syllables are computed. */
 #include "tokenizers/nfc.h"
 
-/* Characters: each is a code point, with its combining class in the bits from 24 on. */
+/* A list of characters. A number holds the code point in its low bits, and the combining class in
+ * the bits from 24 on. */
 typedef struct chars {
     uint32_t *v;
     int64_t n, room;
@@ -13,10 +14,12 @@ typedef struct chars {
 enum {
     CODE = 0x1FFFFF,
     FIRST_IN_PARTS = 0xC0, /* no character below this one decomposes */
-    MARKS = 0x300,         /* no character below has a class or composes with the one before it */
-    L = 0x1100,            /* the first leading consonant */
-    V = 0x1161,            /* the first vowel */
-    T = 0x11A7,            /* one before the first trailing consonant */
+    /* no character below this one has a combining class, or composes with the character before
+     * it */
+    MARKS = 0x300,
+    L = 0x1100, /* the first leading consonant of Hangul */
+    V = 0x1161, /* the first vowel of Hangul */
+    T = 0x11A7, /* the character before Hangul's first trailing consonant */
     LS = 19,
     VS = 21,
     TS = 28,
@@ -40,7 +43,8 @@ static void add(chars *c, uint32_t code)
 
 /* ---------------------------------------------------------------- decomposition */
 
-/* The index of a character in the table, or -1. */
+/* Returns the index of the character `code` among those of the table t, or -1 if it is not
+ * there. */
 static int entry_of(const hd__nfc_table *t, uint32_t code)
 {
     const int i = code < FIRST_IN_PARTS ? -1 : hd__chars_last_number(t->codes, 3, 0, t->n, code);
@@ -53,7 +57,7 @@ static int entry_of(const hd__nfc_table *t, uint32_t code)
     return at < end - begin ? (int)(begin + at) : -1;
 }
 
-/* The second character of pair e, which decomposes into two. */
+/* Returns the second character of the decomposition that has index e in hd__nfc_pairs. */
 static uint32_t second_of(int e)
 {
     return hd__chars_number_at(hd__nfc_seconds, 3, hd__nfc_second[e] - HD__NFC_LETTER);
@@ -85,7 +89,8 @@ static void decompose(chars *c, uint32_t code)
 
 /* ---------------------------------------------------------------- order */
 
-/* Sorts n marks by their classes, and keeps the order of equal ones. */
+/* Sorts the n characters v by their combining classes, and keeps the order within a class. `sorted`
+ * is scratch memory for n characters. */
 static void sort_marks(uint32_t *v, int64_t n, uint32_t *sorted)
 {
     int64_t start[256 + 1] = {0};
@@ -124,7 +129,7 @@ static void sort_runs(chars *c)
 
 /* ---------------------------------------------------------------- composition */
 
-/* The character that decomposes into pair e. */
+/* Returns the character whose decomposition has index e in hd__nfc_pairs. */
 static uint32_t code_of(int e)
 {
     const hd__nfc_table *t = &hd__nfc_pairs;
@@ -133,7 +138,7 @@ static uint32_t code_of(int e)
            hd__chars_number_at(t->numbers, 2, i);
 }
 
-/* The character that a and b compose to, or 0. */
+/* Returns the character into which a and b compose, or 0 if they do not compose. */
 static uint32_t compose(uint32_t a, uint32_t b)
 {
     if (a - L < LS && b - V < VS) {
@@ -156,8 +161,9 @@ static uint32_t compose(uint32_t a, uint32_t b)
     return 0;
 }
 
-/* Composes a character with the last one of class 0 before it, unless a character between them has
- * a class that is not lower. */
+/* Composes characters in place. A character composes with the last character of class 0 before it,
+ * if `compose` finds a character for these two, and every character between them has a lower
+ * class. */
 static void compose_all(chars *c)
 {
     int64_t n = 0, starter = -1;
@@ -168,7 +174,7 @@ static void compose_all(chars *c)
             both = compose(c->v[starter], code);
         }
         if (both) {
-            c->v[starter] = both; /* with class 0 */
+            c->v[starter] = both; /* its class is 0 */
             continue;
         }
         starter = class ? starter : n;
@@ -179,7 +185,8 @@ static void compose_all(chars *c)
 
 /* ---------------------------------------------------------------- a text */
 
-/* True if all characters are below U+0300. Then nothing composes. */
+/* Returns true if all characters are below U+0300. Nothing composes in such a text, so it is in
+ * form C already. */
 static bool is_plain(const char *s, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {

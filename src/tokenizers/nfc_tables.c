@@ -1,4 +1,4 @@
-/* nfc_tables.c - printed by tools/generate/gen_nfc.py: Unicode 9.0, as the package tokenizers. */
+/* nfc_tables.c - the tables of nfc.h for Unicode 9.0, printed by tools/generate/gen_nfc.py. */
 #include "tokenizers/nfc.h"
 
 /* clang-format off */

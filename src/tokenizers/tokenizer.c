@@ -1,6 +1,6 @@
-/* tokenizer.c - the part that all tokenizers share: a table with the bytes of each token, decoding
- * by it, and the public functions, which call the tokenizer's type. The simplest type, with the 256
- * bytes as tokens, is here too. */
+/* tokenizer.c - what all tokenizers share: a table with the bytes of each token, decoding with this
+ * table, and the public functions, which call those of the tokenizer's type. The simplest type is
+ * here, too: its tokens are the 256 bytes. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -117,13 +117,14 @@ hd_tensor *hd_tokenizer_encode_with(const hd_tokenizer *t, const char *text, int
 /* ---------------------------------------------------------------- decoding */
 
 typedef struct decoding {
-    bool skip;    /* leave special tokens out */
-    bool replace; /* U+FFFD replaces bytes that are not UTF-8 */
+    bool skip;    /* true: leaves out special tokens */
+    bool replace; /* true: U+FFFD replaces bytes that are not UTF-8 */
     hd__text text;
-    size_t run; /* where the run of byte tokens at the end of the text begins */
+    size_t run; /* the offset in text.s at which the byte tokens at its end begin */
 } decoding;
 
-/* Ends a run of byte tokens: if it is not UTF-8, replaces each of its bytes by U+FFFD. */
+/* Ends the sequence of byte tokens that begins at d->run: sets d->run to the end of the text. If
+ * d->replace is true and the sequence is not UTF-8, first replaces each of its bytes by U+FFFD. */
 static void end_run(decoding *d)
 {
     size_t n = d->text.len - d->run;
@@ -136,7 +137,7 @@ static void end_run(decoding *d)
     d->run = d->text.len;
 }
 
-/* Adds a token, with U+2581 replaced by spaces. */
+/* Appends the token s to `to`, with spaces in place of U+2581. */
 static void add_unspaced(hd__text *to, const char *s, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -168,15 +169,17 @@ static void add_token(decoding *d, const hd_tokenizer *t, int64_t id)
     }
 }
 
-/* Adds the tokens of the ids. */
+/* Appends the text of all ids to d->text. Returns false with an error if an id is outside the
+ * vocabulary, or if memory runs out. */
 static bool add_tokens(decoding *d, const hd_tokenizer *t, const hd_tensor *ids)
 {
     HD__SCOPE_OR(false);
-    hd_tensor *x = hd__tensor_contiguous((hd_tensor *)ids); /* ids' shape */
+    hd_tensor *x = hd__tensor_contiguous((hd_tensor *)ids); /* the shape of ids */
     const int64_t *v = x ? hd__tensor_ptr(x) : NULL;
     for (int64_t i = 0; x && i < x->numel; i++) {
         if (v[i] < 0 || v[i] >= t->size) {
-            return hd_fail(HD_INDEX, "id %" PRId64 " at %" PRId64 ": expected 0 to %" PRId64, v[i],
+            return hd_fail(HD_INDEX,
+                           "id %" PRId64 " at position %" PRId64 ": expected 0 to %" PRId64, v[i],
                            i, t->size - 1);
         }
         add_token(d, t, v[i]);
@@ -187,7 +190,7 @@ static bool add_tokens(decoding *d, const hd_tokenizer *t, const hd_tensor *ids)
     return x && !d->text.failed;
 }
 
-/* Adds s, with U+FFFD for bytes that are not UTF-8. */
+/* Appends s to `to`, with U+FFFD for bytes that are not UTF-8. */
 static void add_replaced(hd__text *to, const char *s, int64_t n)
 {
     uint32_t code;
@@ -203,7 +206,9 @@ static void add_replaced(hd__text *to, const char *s, int64_t n)
     }
 }
 
-/* The decoded text, owned by the innermost scope. Sets *n to its length, unless n is NULL. */
+/* Returns the text of ids, which the innermost scope owns, and sets *n to its length, unless n is
+ * NULL. skip and replace are those of struct decoding. Returns NULL with an error if ids is wrong
+ * or memory runs out. */
 static const char *decode(const hd_tokenizer *t, const hd_tensor *ids, bool skip, bool replace,
                           int64_t *n)
 {

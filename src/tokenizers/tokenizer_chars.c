@@ -1,5 +1,5 @@
-/* tokenizer_chars.c - the tokenizer whose tokens are the characters of a text: its distinct code
- * points in ascending order, as sorted(set(text)) gives them in Python. */
+/* tokenizer_chars.c - the tokenizer of characters. Its tokens are the code points that occur in a
+ * text, in ascending order, as in Python's sorted(set(text)). */
 #include <inttypes.h>
 
 #include "base/memory/alloc.h"
@@ -7,8 +7,9 @@
 #include "tokenizers/chars.h"
 #include "tokenizers/tokenizer.h"
 
-/* Binary search by bytes, because UTF-8 sorts like its code points, and no character begins with
- * another one. */
+/* Returns the id of a token, or -1, without an error, if there is none. Uses binary search, and
+ * compares bytes: in UTF-8, bytes sort like code points, and the bytes of a character never begin
+ * with those of another one. */
 static int64_t chars_find(const hd_tokenizer *t, const char *token, int64_t n)
 {
     int64_t low = 0, high = t->size;
@@ -53,8 +54,9 @@ static bool chars_encode(const hd_tokenizer *t, const char *text, int64_t n,
 
 /* ---------------------------------------------------------------- making */
 
-/* Marks the text's code points in seen[], and adds the number of distinct ones to *size. Returns
- * the bytes that they need, or -1 after an error. */
+/* Sets seen[code] to 1 for each code point of the text that is not marked yet, and adds their
+ * number to *size. Returns the number of bytes that these code points have in UTF-8. Returns -1
+ * with an error if the text contains U+0000. */
 static int64_t mark_characters(const char *text, int64_t n, unsigned char *seen, int64_t *size)
 {
     int64_t bytes = 0, count = 0;
@@ -101,7 +103,7 @@ static hd_tokenizer *from_text(const char *text, int64_t n)
         bytes < 0 ? NULL : hd__tokenizer_new(&hd__tokenizer_char_type, sizeof *t, size, bytes + 1);
     if (t) {
         list_marked(t, seen);
-        t->bytes[bytes] = '\0'; /* for saving them as a string */
+        t->bytes[bytes] = '\0'; /* so that chars_save can save all bytes as one string */
     }
     hd_free(seen);
     return t;

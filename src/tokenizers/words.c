@@ -1,10 +1,11 @@
-/* words.c - cuts a text into words before byte pair encoding, as the patterns of GPT-2, Llama 3 and
- * Qwen 2 do. GPT-2's pattern is from Radford et al. 2019, "Language Models are Unsupervised
+/* words.c - splits a text into words before byte pair encoding, as the patterns of GPT-2, Llama 3
+ * and Qwen 2 do. GPT-2's pattern is from Radford et al. 2019, "Language Models are Unsupervised
  * Multitask Learners" (its encoder.py).
  *
- * The patterns are recognised, not interpreted: they differ in the properties of
- * hd__tokenizer_words. If something follows a run of white space, the run's last character does not
- * belong to it: a space begins the next word, and any other white space is a word of its own. */
+ * heed does not interpret these regular expressions. It recognises their texts, and knows the
+ * properties in which they differ (hd__tokenizer_words). Several white space characters in a row
+ * are a word. If another character follows them, the last of them does not belong to this word: if
+ * it is a space, it begins the next word, and otherwise it is a word of its own. */
 #include <string.h>
 
 #include "tokenizers/chars.h"
@@ -22,7 +23,8 @@ const hd__tokenizer_words hd__words_gpt2 = {
 const hd__tokenizer_words hd__words_llama3 = {MODERN("{1,3}"), true, true, true, 3, false};
 const hd__tokenizer_words hd__words_qwen2 = {MODERN(""), true, true, true, 1, false};
 
-/* The length of the contraction ('s, 're ...) that s begins with, or 0. */
+/* Returns the number of bytes of the contraction ('s, 're ...) with which s begins, or 0 if there
+ * is none. */
 static int64_t contraction(const hd__tokenizer_words *w, const char *s, int64_t n)
 {
     static const char *const forms[] = {"s", "t", "re", "ve", "m", "ll", "d"};
@@ -43,10 +45,13 @@ static int64_t contraction(const hd__tokenizer_words *w, const char *s, int64_t 
 }
 
 typedef struct span {
-    int64_t end, last, newline; /* the end; the last character's length; the last newline's end */
+    /* the number of bytes of the span, of its last character, and of the span up to its last
+     * newline */
+    int64_t end, last, newline;
 } span;
 
-/* The run of at most `most` characters of one class at the beginning of s. */
+/* Returns the span at the beginning of s in which all characters have this class. It has at most
+ * `most` characters, and may be empty. */
 static span class_run(const char *s, int64_t n, int class, int64_t most)
 {
     span r = {0, 0, 0};
@@ -65,8 +70,9 @@ static span class_run(const char *s, int64_t n, int class, int64_t most)
     return r;
 }
 
-/* The length of a word of white space: up to its last newline with w->newlines; otherwise without
- * its last character, unless that is all or the text ends there. */
+/* Returns the number of bytes of the word of white space with which s begins. With w->newlines, a
+ * word with newlines ends at the last of them. Any other word leaves out the last white space
+ * character, unless this is the only one or the text ends there. */
 static int64_t spaces(const hd__tokenizer_words *w, const char *s, int64_t n)
 {
     span r = class_run(s, n, HD__SPACE, INT64_MAX);
@@ -76,8 +82,8 @@ static int64_t spaces(const hd__tokenizer_words *w, const char *s, int64_t n)
     return r.end == n || r.end == r.last ? r.end : r.end - r.last;
 }
 
-/* True if the first character, `code`, belongs to the word that begins with a character of class
- * `next`. */
+/* Returns true if the character `code` belongs to the word that follows it, whose first character
+ * has class `next`. */
 static bool begins_word(const hd__tokenizer_words *w, uint32_t code, int next)
 {
     if (code == ' ') {
@@ -114,7 +120,8 @@ int64_t hd__words_next(const hd__tokenizer_words *w, const char *s, int64_t n)
     return length;
 }
 
-/* True for the digits of Rust's char::is_numeric: Unicode 17 has more than \p{N} of Unicode 16. */
+/* Returns true for the digits of Rust's char::is_numeric, which follows Unicode 17 and has more
+ * digits than \p{N} of Unicode 16. */
 static bool is_digit(uint32_t code)
 {
     return hd__chars_class(code) == HD__NUMERAL || (code >= 0x11DE0 && code <= 0x11DE9) ||

@@ -208,15 +208,13 @@ START_TEST(a_freed_graph)
     ck_assert(hd_backward_with(y, HD_NONE, true));
     ck_assert(hd_backward(y));
     ck_assert(!hd_backward_with(y, HD_NONE, false));
-    ck_error(
-        HD_GRAD,
-        "hd_backward_with: OwnSquare: its graph was freed by an earlier backward. "
-        "hd_backward_with(y, HD_NONE, true) keeps a graph; hd_detach gives a tensor without one");
+    ck_error(HD_GRAD, "hd_backward_with: OwnSquare: its graph was freed by an earlier backward. "
+                      "Call hd_backward_with(y, HD_NONE, true) to keep a graph, or hd_detach to "
+                      "get a tensor without one");
     ck_assert_ptr_null(hd_grad_of(hd_list_of(y), hd_list_of(a), NULL, NULL));
-    ck_error(
-        HD_GRAD,
-        "hd_grad_of: OwnSquare: its graph was freed by an earlier backward. hd_backward_with(y, "
-        "HD_NONE, true) keeps a graph; hd_detach gives a tensor without one");
+    ck_error(HD_GRAD, "hd_grad_of: OwnSquare: its graph was freed by an earlier backward. Call "
+                      "hd_backward_with(y, HD_NONE, true) to keep a graph, or hd_detach to get a "
+                      "tensor without one");
     ck_elements(hd_grad(a), 12);
     ck_assert(hd_backward(z) && hd_backward(z)); /* it saved nothing, so nothing was freed */
     ck_elements(hd_grad(a), 16);
@@ -231,14 +229,16 @@ START_TEST(saved_tensors_that_changed)
     own_scale_(x, 2);
     ck_assert(!hd_backward(y));
     ck_error(HD_GRAD, "hd_backward: OwnSquare: its saved tensor 0 of (1,) was changed in place: "
-                      "version 1, expected 0; hd_set_debug(true) at the start names both calls");
+                      "version 1, expected 0. Call hd_set_debug(true) at the start to see the "
+                      "calls that saved and changed it");
     ck_assert(!hd_backward_with(y, ONES(y), false));
-    ck_error(HD_GRAD,
-             "hd_backward_with: OwnSquare: its saved tensor 0 of (1,) was changed in "
-             "place: version 1, expected 0; hd_set_debug(true) at the start names both calls");
+    ck_error(HD_GRAD, "hd_backward_with: OwnSquare: its saved tensor 0 of (1,) was changed in "
+                      "place: version 1, expected 0. Call hd_set_debug(true) at the start to see "
+                      "the calls that saved and changed it");
     ck_assert_ptr_null(hd_grad_of(hd_list_of(y), hd_list_of(a), NULL, NULL));
     ck_error(HD_GRAD, "hd_grad_of: OwnSquare: its saved tensor 0 of (1,) was changed in place: "
-                      "version 1, expected 0; hd_set_debug(true) at the start names both calls");
+                      "version 1, expected 0. Call hd_set_debug(true) at the start to see the "
+                      "calls that saved and changed it");
     ck_assert_ptr_eq(hd_grad(a), HD_NONE);
 }
 END_TEST
@@ -251,10 +251,10 @@ START_TEST(a_backward_that_fails)
         const char *message;
     } rows[] = {
         {GIVES_NULL, HD_USER,
-         "hd_backward_with: OwnFaulty gave NULL for input 0: expected a gradient, or HD_NONE for "
-         "none"},
+         "hd_backward_with: OwnFaulty gave NULL for input 0: expected a gradient or HD_NONE"},
         {GIVES_FIVE, HD_SHAPE,
-         "hd_backward_with: OwnFaulty gave a gradient of (5,) for input 0 of (2,)"},
+         "hd_backward_with: OwnFaulty gave a gradient of (5,) for input 0 of (2,): expected the "
+         "input's shape"},
         {FAILS, HD_VALUE, "hd_backward_with: no"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -279,11 +279,11 @@ START_TEST(first_gradients_that_do_not_fit)
     ck_assert(!hd_backward_with(y, vec(HD_FLOAT32, 1), false));
     ck_error(HD_SHAPE, "hd_backward_with: a gradient of (1,) for (2,): expected the same shape");
     ck_assert(!hd_backward_with(y, hd_zeros(HD_INT64, 2), false));
-    ck_error(HD_DTYPE, "hd_backward_with: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_backward_with: dtype int64: expected float32 or float64");
     ck_assert(!hd_backward(vec(HD_FLOAT32, 1)));
     ck_error(HD_GRAD,
              "hd_backward: loss (1,) does not require grad: no tensor that it was computed from "
-             "requires grad, or grad mode was off then (HD_NO_GRAD), or it is from hd_detach");
+             "requires grad, or grad mode was off then (HD_NO_GRAD), or hd_detach made it");
     ck_assert(!hd_backward_with(y, NULL, false));
     ck_error(HD_NULL_ARG, "hd_backward_with: grad is NULL: expected a tensor or HD_NONE");
     ck_assert_ptr_eq(hd_grad(a), HD_NONE);
@@ -319,7 +319,7 @@ START_TEST(hooks_see_the_sum_once)
     ck_assert_int_eq(calls, 1);
     ck_elements(hd_grad(a), 18);
     ck_assert(!hd_remove_hook(x, 77));
-    ck_error(HD_VALUE, "hd_remove_hook: 77 is no hook of (1,)");
+    ck_error(HD_VALUE, "hd_remove_hook: 77 is not the id of a hook of x (1,)");
 }
 END_TEST
 
@@ -389,8 +389,8 @@ START_TEST(grad_of_options)
     hd_grad_options o = hd_grad_defaults();
     o.retain_graph = true;
     ck_assert_ptr_null(hd_grad_of(hd_list_of(y), hd_list_of(a, apart), NULL, &o));
-    ck_error(HD_GRAD, "hd_grad_of: input 1 of (1,): the outputs do not depend on it; allow_unused "
-                      "gives HD_NONE there");
+    ck_error(HD_GRAD, "hd_grad_of: input 1 of (1,): the outputs do not depend on it. Set "
+                      "allow_unused to get HD_NONE for it");
     o.allow_unused = true;
     hd_list *g = hd_grad_of(hd_list_of(y, y), hd_list_of(a, apart),
                             hd_list_of(HD_NONE, vec(HD_FLOAT32, 10)), &o);

@@ -134,9 +134,9 @@ START_TEST(versions)
     ck_assert_str_eq(hd_grad_fn(v), "AsStridedBackward0");
     ck_assert(!hd__graph_stale(v));
     ck_assert(!hd_backward_with(y, ONES(y), false));
-    ck_error(HD_GRAD,
-             "hd_backward_with: OwnSquare: its saved tensor 0 of (2,) was changed in "
-             "place: version 1, expected 0; hd_set_debug(true) at the start names both calls");
+    ck_error(HD_GRAD, "hd_backward_with: OwnSquare: its saved tensor 0 of (2,) was changed in "
+                      "place: version 1, expected 0. Call hd_set_debug(true) at the start to see "
+                      "the calls that saved and changed it");
 }
 END_TEST
 
@@ -237,31 +237,32 @@ START_TEST(refused)
     HD_SCOPE;
     hd_tensor *a = LEAF(1, 2, 3, 4), *x = own_scale(a, 1), *ys[2], *quiet;
     ck_assert_ptr_null(own_scale_(a, 2));
-    ck_error(HD_GRAD, "own_scale_: x of (4,) is a leaf that requires grad: change it under "
-                      "HD_NO_GRAD, or a clone of it");
+    ck_error(HD_GRAD, "own_scale_: x of (4,) is a leaf that requires grad. Change it under "
+                      "HD_NO_GRAD, or change a clone of it");
     ck_assert_ptr_null(own_scale_(own_part(a, 0, 2), 2));
-    ck_error(HD_GRAD, "own_scale_: x of (2,) is a view of a leaf that requires grad: change it "
-                      "under HD_NO_GRAD");
+    ck_error(
+        HD_GRAD,
+        "own_scale_: x of (2,) is a view of a leaf that requires grad. Change it under HD_NO_GRAD");
     ck_assert_ptr_null(hd_data_mut(a)); /* the tensor layer asks too */
-    ck_error(HD_GRAD, "hd_data_mut: x of (4,) is a leaf that requires grad: change it under "
-                      "HD_NO_GRAD, or a clone of it");
+    ck_error(HD_GRAD, "hd_data_mut: x of (4,) is a leaf that requires grad. Change it under "
+                      "HD_NO_GRAD, or change a clone of it");
     ck_assert(own_halves(x, ys));
     ck_assert_ptr_null(own_scale_(ys[0], 2));
-    ck_error(HD_GRAD, "own_scale_: x of (2,) is an output of split, chunk or unbind: clone it "
-                      "first");
+    ck_error(HD_GRAD, "own_scale_: x of (2,) is an output of split, chunk or unbind, so it must "
+                      "not change in place. Clone it first");
     ck_assert_ptr_null(own_scale_(own_part(ys[0], 0, 1), 2));
-    ck_error(HD_GRAD, "own_scale_: x of (1,) is an output of split, chunk or unbind: clone it "
-                      "first");
+    ck_error(HD_GRAD, "own_scale_: x of (1,) is an output of split, chunk or unbind, so it must "
+                      "not change in place. Clone it first");
     {
         HD_NO_GRAD;
         quiet = own_part(x, 0, 2);
     }
     ck_assert_ptr_null(own_scale_(quiet, 2));
-    ck_error(HD_GRAD, "own_scale_: x of (2,) is a view taken while grad mode was off: clone it "
-                      "first");
+    ck_error(HD_GRAD, "own_scale_: x of (2,) is a view taken while grad mode was off, so it must "
+                      "not change in place. Clone it first");
     ck_assert_ptr_null(own_scale_(own_wide(vec(HD_FLOAT32, 1), 3), 2));
-    ck_error(HD_STATE, "own_scale_: x of (3,) is expanded: several elements share memory; clone it "
-                       "first");
+    ck_error(HD_STATE,
+             "own_scale_: x of (3,) is expanded: several elements share memory. Clone it first");
     ck_assert_int_eq(hd_version_of(x), 0);
     ck_assert_str_eq(hd_grad_fn(x), "OwnScale");
 }
@@ -275,21 +276,18 @@ START_TEST(parts_of_a_changed_base)
     own_scale_(x, 2);
     ck_repr(ys[0], "tensor([2., 4.], grad_fn=<Invalid>)");
     ck_assert_ptr_null(own_scale(ys[0], 2));
-    ck_error(HD_GRAD, "own_scale: (2,) is an output of split, chunk or unbind "
-                      "whose base was changed "
-                      "in place since: clone it before that");
+    ck_error(HD_GRAD, "own_scale: (2,) is an output of split, chunk or unbind, and its base was "
+                      "changed in place since. Clone it before that change");
     ck_assert_ptr_null(own_mul_(c, ys[0]));
-    ck_error(HD_GRAD,
-             "own_mul_: (2,) is an output of split, chunk or unbind whose base was changed "
-             "in place since: clone it before that");
+    ck_error(HD_GRAD, "own_mul_: (2,) is an output of split, chunk or unbind, and its base was "
+                      "changed in place since. Clone it before that change");
     ck_elements(c, 1, 1);
     ck_assert_ptr_null(hd_grad_node(ys[1]));
-    ck_error(HD_GRAD, "hd_grad_node: (2,) is an output of split, chunk or unbind whose base was "
-                      "changed in place since: clone it before that");
+    ck_error(HD_GRAD, "hd_grad_node: (2,) is an output of split, chunk or unbind, and its base was "
+                      "changed in place since. Clone it before that change");
     ck_assert(!hd_backward_with(ys[0], c, false));
-    ck_error(HD_GRAD,
-             "hd_backward_with: (2,) is an output of split, chunk or unbind whose base was "
-             "changed in place since: clone it before that");
+    ck_error(HD_GRAD, "hd_backward_with: (2,) is an output of split, chunk or unbind, and its base "
+                      "was changed in place since. Clone it before that change");
 }
 END_TEST
 

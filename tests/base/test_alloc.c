@@ -548,9 +548,11 @@ START_TEST(custom_refused)
     hd_allocator a = {sizeof a, counting_alloc, counting_free, &c};
     void *p = hd_alloc(72);
     ck_assert(!hd_set_allocator(&a));
-    ck_error(HD_STATE, "hd_set_allocator: 72 bytes are live: expected none");
+    ck_error(HD_STATE,
+             "hd_set_allocator: 72 bytes are in use: expected none. Free all objects first");
     ck_assert(!hd_set_allocator(NULL));
-    ck_error(HD_STATE, "hd_set_allocator: 72 bytes are live: expected none");
+    ck_error(HD_STATE,
+             "hd_set_allocator: 72 bytes are in use: expected none. Free all objects first");
     hd_free(p);
     a.size = 3;
     ck_assert(!hd_set_allocator(&a));

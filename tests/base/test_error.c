@@ -68,7 +68,7 @@ START_TEST(calls_of_the_program)
         inner();
         ck_error(HD_VALUE, "outer: n is 3");
         hd_set_num_threads(0);
-        ck_error(HD_VALUE, "outer: hd_set_num_threads: 0: expected 1 to 1024");
+        ck_error(HD_VALUE, "outer: hd_set_num_threads: n is 0: expected 1 to 1024");
         hd_error_set(HD_VALUE, "as it is given");
         ck_error(HD_VALUE, "as it is given");
     }

@@ -224,11 +224,11 @@ START_TEST(sizes_refused)
 {
     hd_set_num_threads(3);
     ck_assert(!hd_set_num_threads(0));
-    ck_error(HD_VALUE, "hd_set_num_threads: 0: expected 1 to 1024");
+    ck_error(HD_VALUE, "hd_set_num_threads: n is 0: expected 1 to 1024");
     ck_assert(!hd_set_num_threads(-7));
-    ck_error(HD_VALUE, "hd_set_num_threads: -7: expected 1 to 1024");
+    ck_error(HD_VALUE, "hd_set_num_threads: n is -7: expected 1 to 1024");
     ck_assert(!hd_set_num_threads(1025));
-    ck_error(HD_VALUE, "hd_set_num_threads: 1025: expected 1 to 1024");
+    ck_error(HD_VALUE, "hd_set_num_threads: n is 1025: expected 1 to 1024");
     ck_assert_int_eq(hd_num_threads(), 3);
 }
 END_TEST

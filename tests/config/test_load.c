@@ -262,10 +262,10 @@ START_TEST(files)
             "hd_config_load: '%s': line 1, column 1: found the end: expected a value");
     ck_path(temporary("none.json"), HD_IO,
             "hd_config_load: '%s': cannot open: No such file or directory");
-    ck_path("/tmp", HD_IO, "hd_config_load: '%s': a directory: expected a regular file");
+    ck_path("/tmp", HD_IO, "hd_config_load: '%s' is a directory: expected a regular file");
     path = temporary("fifo");
     ck_assert_int_eq(mkfifo(path, 0600), 0);
-    ck_path(path, HD_IO, "hd_config_load: '%s': a special file: expected a regular file");
+    ck_path(path, HD_IO, "hd_config_load: '%s' is a special file: expected a regular file");
     path = temporary("large.json");
     char *large = malloc((1 << 20) + 1);
     memset(large, ' ', (1 << 20) + 1);
@@ -273,7 +273,7 @@ START_TEST(files)
     write_file(path, large, 1 << 20);
     ck_assert(hd_config_load(&settings_table, &s, path, 0, NULL));
     write_file(path, large, (1 << 20) + 1);
-    ck_path(path, HD_FORMAT, "hd_config_load: '%s': 1048577 bytes: expected at most 1048576");
+    ck_path(path, HD_FORMAT, "hd_config_load: '%s' has 1048577 bytes: expected at most 1048576");
     free(large);
     path = temporary("secret.json");
     write_file(path, "{}", 2);

@@ -78,7 +78,7 @@ START_TEST(faults)
         &beyond, 1,
         "hd_config_defaults: the table's field 0, 'a': the size of the struct's field does not "
         "fit the type, or it is outside the struct");
-    ck_fault(&beyond, 0, "hd_config_defaults: a table of 0 fields: expected 1 or more");
+    ck_fault(&beyond, 0, "hd_config_defaults: t->n 0: expected 1 or more fields");
     const hd_config_field no_type = {"a", (hd_config_type)9, 0, sizeof(int), 1, 0, 9, NULL, NULL};
     ck_fault(
         &no_type, 1,

@@ -107,19 +107,19 @@ START_TEST(arrays_of_each_type)
     int ints[] = {1, 2};
     float *rows[] = {v};
     check_refused(hd_from_data(HD_INT64, ints, 2),
-                  "hd_from_data: HD_INT64 and an array of int: expected int64_t");
+                  "hd_from_data: HD_INT64 and an array of int: expected an array of int64_t");
     check_refused(hd_from_data(HD_FLOAT32, cube, 2),
-                  "hd_from_data: HD_FLOAT32 and an array of double: expected float");
+                  "hd_from_data: HD_FLOAT32 and an array of double: expected an array of float");
     check_refused(hd_from_data(HD_FLOAT64, f, n),
-                  "hd_from_data: HD_FLOAT64 and an array of float: expected double");
+                  "hd_from_data: HD_FLOAT64 and an array of float: expected an array of double");
     check_refused(hd_wrap(HD_FLOAT32, rows, nullptr, nullptr, 1),
-                  "hd_wrap: HD_FLOAT32 and an array of pointers: expected float");
+                  "hd_wrap: HD_FLOAT32 and an array of pointers: expected an array of float");
     const float *const readers[] = {v};
     check_refused(hd_from_data(HD_FLOAT32, readers, 1),
-                  "hd_from_data: HD_FLOAT32 and an array of pointers: expected float");
+                  "hd_from_data: HD_FLOAT32 and an array of pointers: expected an array of float");
     char *names[] = {nullptr};
     check_refused(hd_from_data(HD_BOOL, names, 1),
-                  "hd_from_data: HD_BOOL and an array of pointers: expected bool");
+                  "hd_from_data: HD_BOOL and an array of pointers: expected an array of bool");
     check_refused(hd_from_data(HD_INT64, i, 3),
                   "hd_from_data: (3,) of int64 needs 24 bytes: the array has 16 bytes");
     check_refused(hd_tensor_of(f, 7),

@@ -122,7 +122,7 @@ static const struct {
     {float_state, HD_SHAPE,
      "hd_generator_load: 'r.state' is float32 (624,): expected int64 (624,)"},
     {large_word, HD_VALUE,
-     "hd_generator_load: 'r.state' holds 4294967296 at 7: expected 0 to 4294967295"},
+     "hd_generator_load: 'r.state' holds 4294967296 at index 7: expected 0 to 4294967295"},
     {far_next, HD_VALUE, "hd_generator_load: 'r.next' is 625: expected 0 to 624"},
     {text_next, HD_VALUE, "hd_generator_load: 'r.next' is a string: expected an integer"},
     {other_stream, HD_VALUE, "hd_generator_load: 'r.bernoulli' is 2: expected 0 to 1"},

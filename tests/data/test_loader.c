@@ -333,7 +333,9 @@ static void short_order(hd_dict *d)
     hd_dict_set(d, "l.order", hd_randperm(6));
 }
 
-#define ORDER "hd_loader_load: 'l.order': expected int64 (7,), each of 0 to 6 once"
+#define ORDER                                                                                      \
+    "hd_loader_load: 'l.order' is no permutation of the items: expected int64 (7,), each of 0 to " \
+    "6 once"
 
 static const struct {
     void (*spoil)(hd_dict *d);

@@ -514,7 +514,7 @@ static const struct {
      "hd_loader_next: a batch of 3 tensors: expected 2, input and target"},
     {two_and_two, hd_collate_pad, HD_SHAPE,
      "hd_collate_pad: items[0][1] is int64 (2,): expected one int64, the length of the prompt, or "
-     "bool (2,), true where a token is learnt"},
+     "bool (2,), true where a token counts in the loss"},
 };
 
 START_TEST(errors_travel)
@@ -655,17 +655,18 @@ static hd_list *padded(hd_list *item)
     return hd_collate_pad((hd_list *[]){hd_list_of(hd_arange(0, 3, 1)), item}, 2, NULL);
 }
 
-#define SECOND "one int64, the length of the prompt, or bool (3,), true where a token is learnt"
+#define SECOND                                                                                     \
+    "one int64, the length of the prompt, or bool (3,), true where a token counts in the loss"
 
 START_TEST(refuses_items)
 {
     hd_tensor *ids = hd_arange(0, 3, 1); /* (3,) */
     ck_assert_ptr_null(padded(hd_list_n(0, NULL)));
-    ck_error(HD_VALUE, "hd_collate_pad: items[1] has 0 tensors: expected a text, alone or with the "
-                       "length of its prompt, or with a bool for each token");
+    ck_error(HD_VALUE, "hd_collate_pad: items[1] has 0 tensors: expected 1 or 2: the ids of a "
+                       "text, and optionally the length of its prompt or a bool for each token");
     ck_assert_ptr_null(padded(hd_list_of(ids, number(1), number(2))));
-    ck_error(HD_VALUE, "hd_collate_pad: items[1] has 3 tensors: expected a text, alone or with the "
-                       "length of its prompt, or with a bool for each token");
+    ck_error(HD_VALUE, "hd_collate_pad: items[1] has 3 tensors: expected 1 or 2: the ids of a "
+                       "text, and optionally the length of its prompt or a bool for each token");
     ck_assert_ptr_null(padded(hd_list_of(hd_zeros(HD_FLOAT32, 3))));
     ck_error(HD_DTYPE, "hd_collate_pad: items[1][0] is float32 (3,): expected int64 (n,)");
     ck_assert_ptr_null(padded(hd_list_of(hd_zeros(HD_INT64, 1, 3))));
@@ -681,9 +682,11 @@ START_TEST(refuses_items)
     ck_assert_ptr_null(padded(hd_list_of(hd_zeros(HD_BOOL, 3))));
     ck_error(HD_DTYPE, "hd_collate_pad: items[1][0] is bool (3,): expected int64 (n,)");
     ck_assert_ptr_null(padded(hd_list_of(ids, number(4))));
-    ck_error(HD_VALUE, "hd_collate_pad: items[1][1] is 4: expected 0 to 3");
+    ck_error(HD_VALUE,
+             "hd_collate_pad: items[1][1], the length of the prompt, is 4: expected 0 to 3");
     ck_assert_ptr_null(padded(hd_list_of(ids, number(-1))));
-    ck_error(HD_VALUE, "hd_collate_pad: items[1][1] is -1: expected 0 to 3");
+    ck_error(HD_VALUE,
+             "hd_collate_pad: items[1][1], the length of the prompt, is -1: expected 0 to 3");
     ck_assert_ptr_null(padded(hd_list_of(ids, HD_NONE)));
     ck_error(HD_NULL_ARG, "hd_collate_pad: items[1][1] is HD_NONE: expected a tensor");
     ck_assert_ptr_null(padded(NULL));
@@ -700,11 +703,12 @@ START_TEST(refuses_options)
     ck_error(HD_NULL_ARG, "hd_collate_pad: items is NULL");
     ck_assert_ptr_null(hd_collate_pad(&item, 0, &o));
     ck_error(HD_VALUE,
-             "hd_collate_pad: n 0, allowed_max_length 0: expected 1 or more, and 0 or more");
+             "hd_collate_pad: n 0, allowed_max_length 0: expected n >= 1, allowed_max_length >= 0");
     o.allowed_max_length = -1;
     ck_assert_ptr_null(hd_collate_pad(&item, 1, &o));
-    ck_error(HD_VALUE,
-             "hd_collate_pad: n 1, allowed_max_length -1: expected 1 or more, and 0 or more");
+    ck_error(
+        HD_VALUE,
+        "hd_collate_pad: n 1, allowed_max_length -1: expected n >= 1, allowed_max_length >= 0");
     o = (hd_collate_pad_options){0};
     ck_assert_ptr_null(hd_collate_pad(&item, 1, &o));
     ck_error(HD_VALUE,

@@ -385,7 +385,8 @@ START_TEST(refuses_a_wrong_order)
     hd_dict *d = save_all(&from);
     hd_set(hd_dict_get(d, "l.order"), -1, 3);
     ck_assert(!hd_loader_load(to.l[0], d, "l"));
-    ck_error(HD_VALUE, "hd_loader_load: 'l.order': expected int64 (20,), each of 0 to 19 once");
+    ck_error(HD_VALUE, "hd_loader_load: 'l.order' is no permutation of the items: expected int64 "
+                       "(20,), each of 0 to 19 once");
     ck_assert(hd_dict_remove(d, "l.order"));
     ck_assert(!hd_loader_load(to.l[0], d, "l"));
     ck_error(HD_VALUE, "hd_loader_load: 'l.order' is missing: expected a tensor");

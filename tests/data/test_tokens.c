@@ -148,17 +148,19 @@ START_TEST(refuses_files)
 {
     const char *path = file_of("odd.bin", "abc", 3);
     ck_assert_ptr_null(hd_tokens_open(path, HD_TOKEN_U16));
-    check_message(HD_FORMAT, "hd_tokens_open: '%s': 3 bytes: expected a multiple of 2", path);
+    check_message(HD_FORMAT, "hd_tokens_open: '%s': the file has 3 bytes: expected a multiple of 2",
+                  path);
     path = file_of("six.bin", "abcdef", 6);
     ck_assert_ptr_null(hd_tokens_open(path, HD_TOKEN_U32));
-    check_message(HD_FORMAT, "hd_tokens_open: '%s': 6 bytes: expected a multiple of 4", path);
+    check_message(HD_FORMAT, "hd_tokens_open: '%s': the file has 6 bytes: expected a multiple of 4",
+                  path);
     path = temporary("");
     ck_assert_ptr_null(hd_tokens_open(path, HD_TOKEN_U16));
-    check_message(HD_IO, "hd_tokens_open: '%s': a directory: expected a regular file", path);
+    check_message(HD_IO, "hd_tokens_open: '%s' is a directory: expected a regular file", path);
     path = temporary("fifo");
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     ck_assert_ptr_null(hd_tokens_open(path, HD_TOKEN_U16));
-    check_message(HD_IO, "hd_tokens_open: '%s': a special file: expected a regular file", path);
+    check_message(HD_IO, "hd_tokens_open: '%s' is a special file: expected a regular file", path);
     path = temporary("missing.bin");
     ck_assert_ptr_null(hd_tokens_open(path, HD_TOKEN_U16));
     check_message(HD_IO, "hd_tokens_open: '%s': cannot open: No such file or directory", path);
@@ -197,9 +199,9 @@ START_TEST(failed_writes_leave_the_old_file)
     const char *path = file_of("old.bin", "old!", 4);
     const int64_t large[] = {5, 65536}, negative[] = {-1};
     ck_assert(!hd_tokens_write(path, HD_TOKEN_U16, hd_from_data(HD_INT64, large, 2)));
-    ck_error(HD_VALUE, "hd_tokens_write: id 65536 at 1: expected 0 to 65535");
+    ck_error(HD_VALUE, "hd_tokens_write: id 65536 at position 1: expected 0 to 65535");
     ck_assert(!hd_tokens_write(path, HD_TOKEN_U32, hd_from_data(HD_INT64, negative, 1)));
-    ck_error(HD_VALUE, "hd_tokens_write: id -1 at 0: expected 0 to 4294967295");
+    ck_error(HD_VALUE, "hd_tokens_write: id -1 at position 0: expected 0 to 4294967295");
     ck_assert(!hd_tokens_write(path, HD_TOKEN_U32, hd_zeros(HD_FLOAT32, 2)));
     ck_error(HD_SHAPE, "hd_tokens_write: ids float32 (2,): expected int64 (n,)");
     ck_assert(!hd_tokens_write(path, HD_TOKEN_U32, hd_zeros(HD_INT64, 2, 1)));
@@ -217,7 +219,7 @@ START_TEST(failed_writes_leave_the_old_file)
     path = temporary("folder");
     ck_assert_int_eq(mkdir(path, 0700), 0);
     ck_assert(!hd_tokens_write(path, HD_TOKEN_U32, hd_zeros(HD_INT64, 2)));
-    check_message(HD_IO, "hd_tokens_write: '%s': a directory: expected a regular file, or none",
+    check_message(HD_IO, "hd_tokens_write: '%s' is a directory: expected a regular file, or none",
                   path);
     ck_assert_int_eq(rmdir(path), 0);
 

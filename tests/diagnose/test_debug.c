@@ -216,7 +216,7 @@ START_TEST(backward_of_a_nan_is_no_news)
     ck_no_warning(loss = hd_mse_loss(x, y));
     ck_warning(hd_backward(loss),
                "hd_backward: the loss of hd_mse_loss is nan. An earlier warning names the call "
-               "that made the first nan or infinity; otherwise the data has it");
+               "that made the first nan or infinity. If there is none, the data has it");
     ck_no_warning(hd_backward(hd_mse_loss(x, y))); /* once */
     ck_assert(isnan(hd_get(hd_grad(x), 0)));
 }
@@ -390,7 +390,8 @@ START_TEST(a_hint_while_it_is_off)
     hd_zero_(y);
     hd_backward(z);
     ck_error(HD_GRAD, "hd_backward: ExpBackward0: its saved tensor 0 of (2,) was changed in place: "
-                      "version 1, expected 0; hd_set_debug(true) at the start names both calls");
+                      "version 1, expected 0. Call hd_set_debug(true) at the start to see the "
+                      "calls that saved and changed it");
 }
 END_TEST
 

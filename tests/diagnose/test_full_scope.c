@@ -56,7 +56,7 @@ static void fill_root_scope(hd_tensor *x, int steps)
 #define HELD(scope, tensors, bytes, backwards, made)                                               \
     "hd_backward: " scope " owns " tensors " tensors with " bytes " bytes that were made between " \
     "the first and the last of " backwards " backwards, such as the " made                         \
-    " made. Write HD_SCOPE; at the start of the loop's body, so that each round frees its "        \
+    " made. Write HD_SCOPE; at the start of the loop's body, so that each iteration frees its "    \
     "tensors. hd_scope_report lists them all"
 
 START_TEST(a_loop_without_a_scope)

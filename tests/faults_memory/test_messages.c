@@ -24,8 +24,9 @@ START_TEST(messages_need_no_memory)
         ck_error(HD_VALUE, "hd_normal_: std -1.0: expected 0 or more");
         memory.left = 2; /* the schedule's own blocks */
         ck_assert_ptr_null(hd_one_cycle_new(o, &c));
-        ck_error(HD_VALUE, "hd_one_cycle_new: pct_start 0.1 of total_steps 10: a phase begins and "
-                           "ends at step 0");
+        ck_error(HD_VALUE,
+                 "hd_one_cycle_new: pct_start 0.1, total_steps 10: a phase of the cycle has no "
+                 "length: it begins and ends at step 0. Choose another pct_start or total_steps");
         memory.left = -1;
         hd_optim_free(o);
     }

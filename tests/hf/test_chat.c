@@ -252,8 +252,9 @@ START_TEST(eos_token_ends_an_answer)
     o.eos_token_id[0] = 3;
     o.num_eos = HD_EOS_MOST;
     ck_assert(!hd_chat_ends(c, t, &o) && o.num_eos == HD_EOS_MOST);
-    ck_error(HD_VALUE,
-             "hd_chat_ends: num_eos is 16, so there is no room for eos_token, which is 2");
+    ck_error(
+        HD_VALUE,
+        "hd_chat_ends: num_eos is 16, the most that there may be: eos_token, 2, cannot be added");
     o.eos_token_id[HD_EOS_MOST - 1] = 2;
     ck_assert(hd_chat_ends(c, t, &o) && o.num_eos == HD_EOS_MOST);
     o.num_eos = HD_EOS_MOST + 1;
@@ -341,7 +342,7 @@ START_TEST(constructs_that_heed_has_not)
                "line 1: 'messages | selectattr('role', 'in', 'x')': heed has "
                "selectattr(attribute, 'equalto', value) only");
     ck_refused("{{ messages }}", HD_FORMAT,
-               "line 1: '{{ messages': heed writes a list by |tojson only");
+               "line 1: '{{ messages': heed cannot write a list as text. Write |tojson after it");
     ck_refused("{{ '\\x41' }}", HD_FORMAT,
                "line 1: ''\\x41' }}': expected one of the escapes \\n \\t \\\\ \\' \\\" \\r \\a "
                "\\b \\f \\v");
@@ -349,7 +350,7 @@ START_TEST(constructs_that_heed_has_not)
                "line 1: '{% set g = messages[0] | items': heed cannot store a generator. Write "
                "|list after it");
     ck_refused("{{ '\xc3\xa4' | upper }}", HD_FORMAT,
-               "line 1: ''\xc3\xa4' | upper': heed changes the case of ASCII only");
+               "line 1: ''\xc3\xa4' | upper': heed changes the case of ASCII texts only");
     ck_refused("{{ messages[0].items }}", HD_FORMAT,
                "line 1: 'messages[0].items': a method must be called");
     ck_refused("{% for x in [1] %}{{ loop.cycle(1) }}{% endfor %}", HD_FORMAT,

@@ -244,9 +244,9 @@ START_TEST(keys_that_are_refused)
          "rope_parameters.rope_theta: found \"5\": expected a number"},
         {LLAMA, "\"rope_theta\": null", "rope_theta: found null: expected a number"},
         {LLAMA, "\"rms_norm_eps\": {}",
-         "rms_norm_eps: found {}: expected a number with a point or an exponent, as 1.0"},
+         "rms_norm_eps: found {}: expected a number with a point or an exponent, such as 1.0"},
         {LLAMA, "\"rms_norm_eps\": 1",
-         "rms_norm_eps: found 1: expected a number with a point or an exponent, as 1.0"},
+         "rms_norm_eps: found 1: expected a number with a point or an exponent, such as 1.0"},
         {LLAMA, "\"hidden_act\": []", "hidden_act: found []: expected silu or swish"},
         {LLAMA, "\"hidden_act\": [\"silu\"]",
          "hidden_act: found a list or an object: expected silu or swish"},
@@ -408,16 +408,15 @@ START_TEST(pointers_of_git_lfs)
     for (int i = 0; i < 2; i++) {
         write_file(in_config(names[i]), pointer, strlen(pointer));
         ck_assert_ptr_null(hd_from_pretrained(temporary("config"), NULL));
-        snprintf(
-            wanted, sizeof wanted,
-            "hd_from_pretrained: '%s': a pointer of Git LFS in place of the file. To fetch the "
-            "file, run 'git lfs pull' in its folder",
-            in_config(names[i]));
+        snprintf(wanted, sizeof wanted,
+                 "hd_from_pretrained: '%s': this is a Git LFS pointer, not the file. To fetch the "
+                 "file, run 'git lfs pull' in its folder",
+                 in_config(names[i]));
         ck_error(HD_FORMAT, wanted);
     }
     ck_assert_ptr_null(hd_tokenizer_json(in_config("config.json")));
     snprintf(wanted, sizeof wanted,
-             "hd_tokenizer_json: '%s': a pointer of Git LFS in place of the file. To fetch the "
+             "hd_tokenizer_json: '%s': this is a Git LFS pointer, not the file. To fetch the "
              "file, run 'git lfs pull' in its folder",
              in_config("config.json"));
     ck_error(HD_FORMAT, wanted);

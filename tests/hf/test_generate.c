@@ -403,7 +403,9 @@ START_TEST(parts_that_are_others)
     hd_module *third = small(9);
     ck_assert(hd_module_list_append(hd_module_get(third, "transformer.h"), small_block()));
     ck_assert_ptr_null(hd_generate(third, ids, &o));
-    ck_error(HD_STATE, "GPT2Attention: layer 2, counted from 0: the configuration has 2 layers");
+    ck_error(
+        HD_STATE,
+        "GPT2Attention: the model has layer 2, counted from 0, but its configuration has 2 layers");
     hd_module_free(third);
     ck_assert(hd_module_set(m, "transformer.h.0", moved)); /* it counts its place anew */
     ck_assert_ptr_nonnull(hd_generate(m, ids, &o));

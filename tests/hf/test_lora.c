@@ -577,7 +577,8 @@ START_TEST(configurations_that_are_refused)
         ck_config(cases[i].config, HD_VALUE, cases[i].message);
     }
     ck_config("{\"r\": 99999999, \"target_modules\": \"all-linear\"}", HD_FORMAT,
-              "adapter_model.safetensors' has 312 bytes of weights: expected at least r, 99999999");
+              "adapter_model.safetensors' has only 312 bytes of weights: too few for adapters with "
+              "r 99999999");
     ck_config("{\"r\": 2,}", HD_FORMAT,
               "adapter_config.json': line 1, column 9: found '}': expected a name in quotes");
 }

@@ -93,7 +93,7 @@ START_TEST(configurations)
          "'@/config.json': rope_scaling.rope_type: found yarn: expected default or llama3"},
         {"\"rope_scaling\": null", "\"rms_norm_eps\": \"x\"", HD_VALUE,
          "'@/config.json': rms_norm_eps: found \"x\": expected a number with a point or an "
-         "exponent, as 1.0"},
+         "exponent, such as 1.0"},
         {"\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3", HD_VALUE,
          "'@/config.json': num_key_value_heads 3 does not divide num_attention_heads 4"},
         {"\"num_attention_heads\": 4", "\"num_attention_heads\": 6", HD_VALUE,

@@ -259,7 +259,7 @@ START_TEST(generation_config_that_cannot_be_read)
     ck_assert(unlink(path) == 0 && mkdir(path, 0700) == 0);
     ck_assert_ptr_null(hd_from_pretrained(folder, NULL));
     snprintf(wanted, sizeof wanted,
-             "hd_from_pretrained: '%s': a directory: expected a regular file", path);
+             "hd_from_pretrained: '%s' is a directory: expected a regular file", path);
     ck_error(HD_IO, wanted);
     ck_assert_int_eq(rmdir(path), 0);
     hd_module_free(m);
@@ -331,7 +331,7 @@ START_TEST(refuses)
     o.source = source;
     ck_assert(!hd_save_pretrained(m, folder, &o));
     snprintf(wanted, sizeof wanted,
-             "hd_save_pretrained: '%s': a directory: expected a regular file", path);
+             "hd_save_pretrained: '%s' is a directory: expected a regular file", path);
     ck_error(HD_IO, wanted);
     rmdir(path);
     rmdir(source);

@@ -182,7 +182,7 @@ START_TEST(a_failure_leaves_no_directory)
                  "hd_checkpoint_save: 'none/c': the folder 'none' does not exist. Create it first");
     ck_assert(hd_dict_set_string(state, "text", "\xff"));
     fail_to_save("c", model, state, HD_VALUE,
-                 "hd_checkpoint_save: a string: byte 0xff at 7: expected UTF-8");
+                 "hd_checkpoint_save: a string has byte 0xff at 7: expected UTF-8");
     ck_assert_int_eq(files_in("."), 0);
     ck_assert(hd_dict_set(state, "text", hd_zeros(HD_FLOAT32, 100000)));
     limit_file_size(100000);
@@ -199,8 +199,8 @@ START_TEST(the_model_is_tensors)
     hd_dict *model = model_of(1), *state = hd_dict_new();
     ck_assert(hd_dict_set_int(model, "step", 1));
     fail_to_save("c", model, state, HD_VALUE,
-                 "hd_checkpoint_save: model: 'step' is not a tensor: expected only tensors. Other "
-                 "values belong in state");
+                 "hd_checkpoint_save: model: 'step' is not a tensor: expected only tensors. Put "
+                 "other values into state");
     fail_to_save(NULL, model, state, HD_NULL_ARG, "hd_checkpoint_save: dir is NULL");
     fail_to_save("c", NULL, state, HD_NULL_ARG, "hd_checkpoint_save: model is NULL");
     fail_to_save("c", model, NULL, HD_NULL_ARG, "hd_checkpoint_save: state is NULL");
@@ -217,11 +217,11 @@ static void bad_state(const char *text)
     hd_dict *model = NULL, *state = NULL;
     snprintf(header, sizeof header, "{\"__metadata__\":{\"x\":\"%s\"}}", text);
     write_safetensors("c/state.safetensors", header, "", 0);
-    snprintf(
-        message, sizeof message,
-        "hd_checkpoint_load: 'c/state.safetensors': 'x' is '%s': expected \"int \", \"double \" "
-        "or \"string \" and a value",
-        text);
+    snprintf(message, sizeof message,
+             "hd_checkpoint_load: 'c/state.safetensors': entry 'x' is '%s': expected \"int \", "
+             "\"double \" "
+             "or \"string \" and a value",
+             text);
     ck_assert(!hd_checkpoint_load("c", &model, &state));
     ck_error(HD_FORMAT, message);
     ck_assert(!model && !state);

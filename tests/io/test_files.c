@@ -51,13 +51,13 @@ START_TEST(only_regular_files_are_read)
     fail_to_load("none", HD_IO,
                  "hd_load_safetensors: 'none': cannot open: No such file or directory");
     fail_to_load("directory", HD_IO,
-                 "hd_load_safetensors: 'directory': a directory: expected a regular file");
+                 "hd_load_safetensors: 'directory' is a directory: expected a regular file");
     fail_to_load("fifo", HD_IO,
-                 "hd_load_safetensors: 'fifo': a special file: expected a regular file");
+                 "hd_load_safetensors: 'fifo' is a special file: expected a regular file");
     fail_to_load("/dev/zero", HD_IO,
-                 "hd_load_safetensors: '/dev/zero': a special file: expected a regular file");
+                 "hd_load_safetensors: '/dev/zero' is a special file: expected a regular file");
     ck_assert_ptr_null(hd_load_npy("fifo"));
-    ck_error(HD_IO, "hd_load_npy: 'fifo': a special file: expected a regular file");
+    ck_error(HD_IO, "hd_load_npy: 'fifo' is a special file: expected a regular file");
 }
 END_TEST
 
@@ -165,12 +165,13 @@ START_TEST(only_regular_files_are_replaced)
 {
     ck_assert_int_eq(mkdir("directory", 0777), 0);
     ck_assert_int_eq(mkfifo("fifo", 0666), 0);
-    fail_to_save("directory", 1, HD_IO,
-                 "hd_save_safetensors: 'directory': a directory: expected a regular file, or none");
+    fail_to_save(
+        "directory", 1, HD_IO,
+        "hd_save_safetensors: 'directory' is a directory: expected a regular file, or none");
     fail_to_save("fifo", 1, HD_IO,
-                 "hd_save_safetensors: 'fifo': a special file: expected a regular file, or none");
+                 "hd_save_safetensors: 'fifo' is a special file: expected a regular file, or none");
     fail_to_save("/dev/full", 1, HD_IO,
-                 "hd_save_safetensors: '/dev/full': a special file: expected a regular file, or "
+                 "hd_save_safetensors: '/dev/full' is a special file: expected a regular file, or "
                  "none");
     ck_assert_int_eq(files_in("."), 2);
 }

@@ -226,7 +226,7 @@ START_TEST(bfloat16_is_kept)
     ck_no_error();
     ck_assert(!hd_save_npy("x.npy", h));
     ck_error(HD_DTYPE, "hd_save_npy: x is bfloat16, which is for storing only: expected another "
-                       "dtype. hd_to(x, HD_FLOAT32) widens it");
+                       "dtype. hd_to(x, HD_FLOAT32) converts it");
     hd_dict_free(state);
     hd_dict_free(model);
     hd_dict_free(d);

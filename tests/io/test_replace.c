@@ -194,7 +194,7 @@ START_TEST(only_a_checkpoint_is_replaced)
     ck_assert(hd_dict_set_int(d, "step", 1));
     ck_assert(!hd_checkpoint_replace("c", d, d));
     ck_error(HD_VALUE, "hd_checkpoint_replace: model: 'step' is not a tensor: expected only "
-                       "tensors. Other values belong in state");
+                       "tensors. Put other values into state");
     hd_dict_free(d);
     ck_assert_int_eq(loaded("c"), 1);
     ck_assert_int_eq(files_in("."), 5);
@@ -280,7 +280,8 @@ START_TEST(the_old_one_cannot_be_removed)
     left_over(name);
     snprintf(message, sizeof message,
              "hd_checkpoint_replace: the old checkpoint of 'c' is left as './%s', because removing "
-             "it failed: Permission denied. Remove it, or the next call tries again",
+             "it failed: Permission denied. The next call tries again; "
+             "you may also remove it yourself",
              name);
     ck_assert_str_eq(heard.last, message);
     ck_assert_int_eq(heard.count, 1);
@@ -332,10 +333,11 @@ START_TEST(another_replaces_the_new_one)
     ck_assert(!replace("c", 2));
     ck_assert_str_eq(stand_in.events, "FRDFRDXXD");
     left_over(name);
-    snprintf(message, sizeof message,
-             "hd_checkpoint_replace: 'c': cannot sync its directory: %s. It is replaced, but a "
-             "crash may undo that. The old one is left as './%s', and the next call removes it",
-             strerror(EIO), name);
+    snprintf(
+        message, sizeof message,
+        "hd_checkpoint_replace: 'c' is replaced, but a crash may undo that, because its directory "
+        "cannot be synced: %s. The old one is left as './%s', and the next call removes it",
+        strerror(EIO), name);
     ck_error(HD_IO, message);
     ck_assert_int_eq(loaded("c"), 3);
     ck_assert_int_eq(loaded(name), 1);

@@ -235,10 +235,11 @@ START_TEST(the_longest_header)
         write_file("x", bytes, 8);
         ck_assert_int_eq(truncate("x", 8 + length), 0);
         ck_assert_ptr_null(hd_load_safetensors("x", NULL));
-        ck_error(HD_FORMAT, beyond ? "hd_load_safetensors: 'x': not a safetensors file: a header "
-                                     "of 100000001 bytes: expected at most 100000000"
-                                   : "hd_load_safetensors: 'x': header: line 1, column 1: found "
-                                     "byte 0x00: expected a value");
+        ck_error(HD_FORMAT,
+                 beyond ? "hd_load_safetensors: 'x': not a safetensors file: its first 8 bytes "
+                          "give a header of 100000001 bytes: expected at most 100000000"
+                        : "hd_load_safetensors: 'x': header: line 1, column 1: found "
+                          "byte 0x00: expected a value");
     }
 }
 END_TEST
@@ -248,14 +249,16 @@ START_TEST(files_of_torch_save)
 {
     write_file("x", "PK\3\4\0\0\10\10\0\0", 10);
     ck_assert_ptr_null(hd_load_safetensors("x", NULL));
-    ck_error(HD_FORMAT, "hd_load_safetensors: 'x': not a safetensors file: a header of "
-                        "578712552184433488 bytes: expected at most 2. It looks like a file of "
-                        "torch.save. Save it with safetensors.torch.save_file");
+    ck_error(HD_FORMAT,
+             "hd_load_safetensors: 'x': not a safetensors file: its first 8 bytes give a header of "
+             "578712552184433488 bytes: expected at most 2. It looks like a file of "
+             "torch.save. Save it with safetensors.torch.save_file");
     write_file("x", "\x80\2\x8a\nl\xfc\x9c\x46", 8);
     ck_assert_ptr_null(hd_load_safetensors("x", NULL));
-    ck_error(HD_FORMAT, "hd_load_safetensors: 'x': not a safetensors file: a header of "
-                        "5088219219985302144 bytes: expected at most 0. It looks like a file of "
-                        "torch.save. Save it with safetensors.torch.save_file");
+    ck_error(HD_FORMAT,
+             "hd_load_safetensors: 'x': not a safetensors file: its first 8 bytes give a header of "
+             "5088219219985302144 bytes: expected at most 0. It looks like a file of "
+             "torch.save. Save it with safetensors.torch.save_file");
 }
 END_TEST
 
@@ -297,11 +300,11 @@ START_TEST(what_cannot_be_saved)
     ck_error(HD_VALUE, "hd_save_safetensors: 'step' is a number: expected a tensor or a string");
     ck_assert(hd_dict_set_string(d, "step", "\xc3("));
     ck_assert(!hd_save_safetensors("x", d));
-    ck_error(HD_VALUE, "hd_save_safetensors: a string: byte 0xc3 at 0: expected UTF-8");
+    ck_error(HD_VALUE, "hd_save_safetensors: a string has byte 0xc3 at 0: expected UTF-8");
     ck_assert(hd_dict_remove(d, "step"));
     ck_assert(hd_dict_set(d, "a\xff", hd_ones(HD_BOOL, 1)));
     ck_assert(!hd_save_safetensors("x", d));
-    ck_error(HD_VALUE, "hd_save_safetensors: a name: byte 0xff at 1: expected UTF-8");
+    ck_error(HD_VALUE, "hd_save_safetensors: a name has byte 0xff at 1: expected UTF-8");
     ck_assert(hd_dict_remove(d, "a\xff"));
     ck_assert(hd_dict_set(d, "__metadata__", hd_ones(HD_BOOL, 1)));
     ck_assert(!hd_save_safetensors("x", d));
@@ -351,8 +354,9 @@ START_TEST(a_header_that_is_too_long)
     text[TEXT] = '\0';
     ck_assert(hd_dict_set_string(d, "a", text) && hd_dict_set_string(d, "b", text + TEXT - 100));
     ck_assert(!hd_save_safetensors("x", d));
-    ck_error(HD_VALUE,
-             "hd_save_safetensors: a header of 100000032 bytes: expected at most 100000000");
+    ck_error(HD_VALUE, "hd_save_safetensors: the names and texts need a header of 100000032 bytes: "
+                       "expected at most "
+                       "100000000");
     ck_assert_int_eq(files_in("."), 0);
     free(text);
     hd_dict_free(d);

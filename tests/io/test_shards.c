@@ -137,9 +137,10 @@ START_TEST(another_name_is_no_index)
 {
     write_file("index.json", three, sizeof three - 1);
     ck_assert_ptr_null(hd_safetensors_open("index.json", NULL));
-    ck_error(HD_FORMAT, sized("hd_safetensors_open: 'index.json': not a safetensors file: a header "
-                              "of 7017841271895827067 bytes: expected at most %zu",
-                              sizeof three - 1 - 8));
+    ck_error(HD_FORMAT,
+             sized("hd_safetensors_open: 'index.json': not a safetensors file: its first 8 bytes "
+                   "give a header of 7017841271895827067 bytes: expected at most %zu",
+                   sizeof three - 1 - 8));
 }
 END_TEST
 
@@ -227,11 +228,12 @@ START_TEST(a_file_that_is_not_there_or_not_good)
     refused("{\"weight_map\": {\"wte\": \"m-1\", \"head\": \"m-3\"}}", HD_IO,
             OPENS "tensor 'head': cannot open its file './m-3': No such file or directory");
     refused("{\"weight_map\": {\"wte\": \"m-1\", \"head\": \"d\"}}", HD_IO,
-            "hd_safetensors_open: './d': a directory: expected a regular file");
+            "hd_safetensors_open: './d' is a directory: expected a regular file");
     refused("{\"weight_map\": {\"wte\": \"m-1\", \"head\": \"short\"}}", HD_FORMAT,
-            "hd_safetensors_open: './short': 7 bytes: expected 8 or more");
+            "hd_safetensors_open: './short': the file has 7 bytes: expected 8 or more");
     refused("{\"weight_map\": {\"wte\": \"m-1\", \"head\": \"m.index.json\"}}", HD_FORMAT,
-            "hd_safetensors_open: './m.index.json': not a safetensors file: a header of "
+            "hd_safetensors_open: './m.index.json': not a safetensors file: its first 8 bytes give "
+            "a header of "
             "8388068008349082235 bytes: expected at most 46");
 }
 END_TEST
@@ -241,7 +243,8 @@ START_TEST(the_longest_index)
     write_index("");
     ck_assert_int_eq(truncate("m.index.json", 100000001), 0);
     ck_assert_ptr_null(hd_safetensors_open("m.index.json", NULL));
-    ck_error(HD_FORMAT, OPENS "100000001 bytes: expected at most 100000000");
+    ck_error(HD_FORMAT, "hd_safetensors_open: 'm.index.json' has 100000001 bytes: expected at most "
+                        "100000000");
 }
 END_TEST
 

@@ -205,10 +205,10 @@ START_TEST(other_modules_keep_none)
 {
     hd_module *m = hd_linear_new(2, 2, true);
     ck_assert(!hd_attention_keep_weights(m, true));
-    ck_error(HD_VALUE, "hd_attention_keep_weights: Linear: expected a SelfAttention_v1, "
+    ck_error(HD_VALUE, "hd_attention_keep_weights: m is a Linear: expected a SelfAttention_v1, "
                        "SelfAttention_v2, CausalAttention or MultiHeadAttention");
     ck_assert_ptr_null(hd_attention_weights(m));
-    ck_error(HD_VALUE, "hd_attention_weights: Linear: expected a SelfAttention_v1, "
+    ck_error(HD_VALUE, "hd_attention_weights: m is a Linear: expected a SelfAttention_v1, "
                        "SelfAttention_v2, CausalAttention or MultiHeadAttention");
     ck_assert(!hd_attention_keep_weights(NULL, true));
     ck_error(HD_NULL_ARG, "hd_attention_keep_weights: m is NULL");

@@ -227,11 +227,11 @@ START_TEST(parameters_that_cannot_be_set)
     ck_assert(!hd_module_set_parameter(m, "bias", fit));
     ck_error(HD_VALUE, "hd_module_set_parameter: Linear has no parameter \"bias\"");
     ck_assert(!hd_module_set_parameter(m, "weight", hd_parameter(hd_ones(HD_FLOAT32, 3), true)));
-    ck_error(HD_SHAPE, "hd_module_set_parameter: Linear: \"weight\": float32 (3,) for float32 "
-                       "(2, 3): expected the same dtype and shape");
+    ck_error(HD_SHAPE, "hd_module_set_parameter: Linear: \"weight\": t is float32 (3,), the "
+                       "parameter float32 (2, 3): expected the same dtype and shape");
     ck_assert(!hd_module_set_parameter(m, "weight", hd_parameter(hd_ones(HD_FLOAT64, 2, 3), true)));
-    ck_error(HD_SHAPE, "hd_module_set_parameter: Linear: \"weight\": float64 (2, 3) for float32 "
-                       "(2, 3): expected the same dtype and shape");
+    ck_error(HD_SHAPE, "hd_module_set_parameter: Linear: \"weight\": t is float64 (2, 3), the "
+                       "parameter float32 (2, 3): expected the same dtype and shape");
     ck_assert(!hd_module_set_parameter(m, "weight", hd_mul_scalar(fit, 2)));
     ck_error(HD_GRAD, "hd_module_set_parameter: Linear: \"weight\" (2, 3) is the result of an "
                       "operation: expected a leaf (hd_parameter makes one)");
@@ -342,8 +342,8 @@ START_TEST(what_a_cache_refuses)
     ck_assert_ptr_nonnull(hd_multi_head_attention_cached(m, x, c));
 
     ck_assert_ptr_null(hd_multi_head_attention_cached(m, hd_narrow(x, 1, 0, 3), c));
-    ck_error(HD_SHAPE, "hd_multi_head_attention_cached: x (2, 3, 8) after 4 tokens: more than "
-                       "context_length 6");
+    ck_error(HD_SHAPE, "hd_multi_head_attention_cached: x (2, 3, 8) after 4 tokens: expected at "
+                       "most 6 in all, the context_length");
     ck_assert_ptr_null(hd_multi_head_attention_cached(m, hd_narrow(x, 0, 0, 1), c));
     ck_error(HD_SHAPE,
              "hd_multi_head_attention_cached: x (1, 4, 8): expected (2, num_tokens, d_in)");
@@ -351,14 +351,16 @@ START_TEST(what_a_cache_refuses)
     ck_assert_int_eq(hd_error_code(), HD_SHAPE);
     hd_error_clear();
     ck_assert_ptr_null(hd_multi_head_attention_cached(other, x, c));
-    ck_error(HD_VALUE, "hd_multi_head_attention_cached: c was made for another MultiHeadAttention");
+    ck_error(HD_VALUE, "hd_multi_head_attention_cached: c was made for another module: expected a "
+                       "cache of hd_kv_cache_new(m, ...)");
     ck_assert_ptr_null(hd_multi_head_attention_cached(linear, x, c));
-    ck_error(HD_VALUE, "hd_multi_head_attention_cached: Linear: expected a MultiHeadAttention");
+    ck_error(HD_VALUE,
+             "hd_multi_head_attention_cached: m is a Linear: expected a MultiHeadAttention");
     ck_assert_ptr_null(hd_transformer_block_cached(m, x, c));
     ck_error(HD_VALUE,
-             "hd_transformer_block_cached: MultiHeadAttention: expected a TransformerBlock");
+             "hd_transformer_block_cached: m is a MultiHeadAttention: expected a TransformerBlock");
     ck_assert_ptr_null(hd_kv_cache_new(linear, 1));
-    ck_error(HD_VALUE, "hd_kv_cache_new: Linear: expected a MultiHeadAttention");
+    ck_error(HD_VALUE, "hd_kv_cache_new: attention is a Linear: expected a MultiHeadAttention");
     ck_assert_ptr_null(hd_kv_cache_new(m, -1));
     ck_error(HD_VALUE, "hd_kv_cache_new: batch -1: expected 0 or more");
     ck_assert(!hd_kv_cache_truncate(c, 5));
@@ -371,9 +373,9 @@ START_TEST(what_a_cache_refuses)
     hd_module_to(m, HD_FLOAT64);
     hd_tensor *wide = hd_to(hd_narrow(x, 1, 0, 1), HD_FLOAT64);
     ck_assert_ptr_null(hd_multi_head_attention_cached(m, wide, c));
-    ck_error(HD_DTYPE, "hd_multi_head_attention_cached: keys of float64, values of float64: "
-                       "expected float32, as in "
-                       "c");
+    ck_error(HD_DTYPE,
+             "hd_multi_head_attention_cached: keys of dtype float64, values of dtype float64: "
+             "expected dtype float32, as in c");
     ck_assert_int_eq(hd_kv_cache_len(c), 4);
     hd_kv_cache_free(c);
     hd_module_free(m);
@@ -424,15 +426,16 @@ START_TEST(what_an_update_refuses)
     ck_assert_ptr_eq(k, x);                                                                        \
     ck_assert_int_eq(hd_kv_cache_len(c), 4)
     hd_tensor *two = hd_ones(HD_FLOAT32, 2, 3, 2, 4), *one = hd_narrow(two, 2, 0, 1);
-    refused(two, two, HD_SHAPE, "keys (2, 3, 2, 4) after 4 tokens: more than the cache's length 5");
+    refused(two, two, HD_SHAPE,
+            "keys (2, 3, 2, 4) after 4 tokens: expected at most 5 in all, the cache's length");
     refused(one, two, HD_SHAPE,
-            "keys (2, 3, 1, 4), values (2, 3, 2, 4): expected (2, 3, t, 4) both");
+            "keys (2, 3, 1, 4), values (2, 3, 2, 4): expected (2, 3, t, 4) for both");
     refused(hd_narrow(one, 1, 0, 2), one, HD_SHAPE,
-            "keys (2, 2, 1, 4), values (2, 3, 1, 4): expected (2, 3, t, 4) both");
+            "keys (2, 2, 1, 4), values (2, 3, 1, 4): expected (2, 3, t, 4) for both");
     refused(hd_select(one, 0, 0), one, HD_SHAPE,
-            "keys (3, 1, 4), values (2, 3, 1, 4): expected (2, 3, t, 4) both");
+            "keys (3, 1, 4), values (2, 3, 1, 4): expected (2, 3, t, 4) for both");
     refused(one, hd_to(one, HD_FLOAT64), HD_DTYPE,
-            "keys of float32, values of float64: expected float32, as in c");
+            "keys of dtype float32, values of dtype float64: expected dtype float32, as in c");
     refused(one, HD_NONE, HD_NULL_ARG, "values is HD_NONE: expected a tensor");
 #undef refused
     hd_kv_cache_free(c);

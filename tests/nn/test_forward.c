@@ -343,7 +343,8 @@ START_TEST(begin_and_end)
     ck_error(HD_SHAPE, message);
 
     ck_assert_ptr_null(hd_forward_end(&m->base, x));
-    ck_error(HD_STATE, "hd_forward_end: Probe: expected the module of the last hd_forward_begin");
+    ck_error(HD_STATE,
+             "hd_forward_end: m is a Probe: expected the module of the last hd_forward_begin");
     ck_assert(!hd_forward_begin(NULL));
     ck_error(HD_NULL_ARG, "hd_forward_begin: m is NULL");
     ck_assert_ptr_null(hd_forward_end(NULL, x));
@@ -368,8 +369,9 @@ START_TEST(begin_without_end)
     ck_error(HD_SHAPE, message);
     with(m, ends_itself);
     ck_assert_ptr_null(hd_forward(&m->base, x));
-    ck_error(HD_STATE,
-             "Probe: hd_forward_end: Probe: expected the module of the last hd_forward_begin");
+    ck_error(
+        HD_STATE,
+        "Probe: hd_forward_end: m is a Probe: expected the module of the last hd_forward_begin");
     hd_module_free(&m->base);
 }
 END_TEST
@@ -484,25 +486,26 @@ START_TEST(a_field_that_is_not_set)
     hd_tensor *x = hd_ones(HD_FLOAT32, 2, 2);
     with(m, calls_left);
     ck_assert_ptr_null(hd_forward(&m->base, x));
-    ck_error(HD_NULL_ARG,
-             "Probe: hd_forward: m is NULL; Probe runs, whose constructor has registered no "
-             "field");
+    ck_error(HD_NULL_ARG, "Probe: hd_forward: m is NULL; in the forward of Probe, whose "
+                          "constructor has registered no "
+                          "field");
     hd_register_buffer(&m->base, "b", &m->b, x, true);
     hd_register_module(&m->base, "right", &m->right, hd_relu_new(false));
     ck_assert_ptr_null(hd_forward(&m->base, x));
-    ck_error(HD_NULL_ARG,
-             "Probe: hd_forward: m is NULL; Probe runs, whose constructor has registered "
-             "only \"b\", \"right\"");
+    ck_error(
+        HD_NULL_ARG,
+        "Probe: hd_forward: m is NULL; in the forward of Probe, whose constructor has registered "
+        "only \"b\", \"right\"");
     with(m, uses_a_matrix);
     ck_assert_ptr_null(hd_forward(&m->base, x));
-    ck_error(HD_NULL_ARG,
-             "Probe: hd_matmul: b is NULL; Probe runs, whose constructor has registered only "
-             "\"b\", \"right\"");
+    ck_error(HD_NULL_ARG, "Probe: hd_matmul: b is NULL; in the forward of Probe, whose constructor "
+                          "has registered only "
+                          "\"b\", \"right\"");
     with(m, uses_a_bias);
     ck_assert_ptr_null(hd_forward(&m->base, x));
     ck_error(HD_NULL_ARG,
-             "Probe: hd_linear: bias is NULL: expected a tensor or HD_NONE; Probe runs, "
-             "whose constructor has registered only \"b\", \"right\"");
+             "Probe: hd_linear: bias is NULL: expected a tensor or HD_NONE; in the forward of "
+             "Probe, whose constructor has registered only \"b\", \"right\"");
     hd_module_free(hd_module_take(&m->base, "right"));
     ck_assert_ptr_null(hd_forward(&m->base, x));
     ck_error(HD_NULL_ARG, "Probe: hd_linear: bias is NULL: expected a tensor or HD_NONE; the field "

@@ -158,11 +158,11 @@ START_TEST(without_elements)
     ck_no_warning(y = hd_init_xavier_normal_(none, 1));
     ck_assert_ptr_eq(y, none);
     ck_warning(y = hd_init_kaiming_uniform_(none, 0, HD_FAN_OUT, "relu"),
-               "hd_init_kaiming_uniform_: (0, 5) has no elements, so nothing is initialized: "
+               "hd_init_kaiming_uniform_: x (0, 5) has no elements, so nothing is initialized: "
                "expected sizes above 0");
     ck_assert_ptr_eq(y, none);
     ck_warning(y = hd_init_kaiming_normal_(row, 0, HD_FAN_IN, "relu"),
-               "hd_init_kaiming_normal_: (0,) has no elements, so nothing is initialized: "
+               "hd_init_kaiming_normal_: x (0,) has no elements, so nothing is initialized: "
                "expected sizes above 0");
     ck_assert_ptr_eq(y, row);
     ck_assert_ptr_eq(hd_init_trunc_normal_(row, 0, 1, -2, 2), row);
@@ -174,12 +174,14 @@ START_TEST(a_mean_far_from_its_bounds)
 {
     HD_SCOPE;
     hd_tensor *x = hd_empty(HD_FLOAT32, 5);
-    ck_warning(hd_init_trunc_normal_(x, 5, 1, -2, 2),
-               "hd_init_trunc_normal_: mean 5 is more than 2 std, 2, away from [-2, 2], so the "
-               "values may not follow the requested distribution: expected a mean near [a, b]");
-    ck_warning(hd_init_trunc_normal_(x, -1.5, 0.25, -0.5, 2),
-               "hd_init_trunc_normal_: mean -1.5 is more than 2 std, 0.5, away from [-0.5, 2], so "
-               "the values may not follow the requested distribution: expected a mean near [a, b]");
+    ck_warning(
+        hd_init_trunc_normal_(x, 5, 1, -2, 2),
+        "hd_init_trunc_normal_: mean 5 is outside [a, b] = [-2, 2] by more than 2 std, 2, so the "
+        "values may not follow the requested distribution. Choose a mean nearer to [a, b]");
+    ck_warning(
+        hd_init_trunc_normal_(x, -1.5, 0.25, -0.5, 2),
+        "hd_init_trunc_normal_: mean -1.5 is outside [a, b] = [-0.5, 2] by more than 2 std, 0.5, "
+        "so the values may not follow the requested distribution. Choose a mean nearer to [a, b]");
     ck_no_warning(hd_init_trunc_normal_(x, 4, 1, -2, 2));
     ck_no_warning(hd_init_trunc_normal_(x, -4, 1, -2, 2));
 }
@@ -197,7 +199,7 @@ START_TEST(what_is_refused)
     ck_assert_ptr_null(hd_init_orthogonal_(row, 1));
     ck_error(HD_SHAPE, "hd_init_orthogonal_: x (4,): expected two dimensions or more");
     ck_assert_ptr_null(hd_init_xavier_normal_(hd_zeros(HD_FLOAT32, 0, 0), 1));
-    ck_error(HD_SHAPE, "hd_init_xavier_normal_: x (0, 0): expected a fan above 0");
+    ck_error(HD_SHAPE, "hd_init_xavier_normal_: x (0, 0): expected sizes above 0");
     ck_assert_ptr_null(hd_init_xavier_uniform_(x, -1));
     ck_error(HD_VALUE, "hd_init_xavier_uniform_: gain -1: expected 0 or more");
     ck_assert_ptr_null(hd_init_kaiming_uniform_(x, 0, (hd_fan)7, "relu"));

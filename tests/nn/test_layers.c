@@ -248,7 +248,7 @@ START_TEST(relu_and_gelu)
     ck_assert_ptr_eq(hd_forward(in_place, x), x);
     ck_elements(x, 0, 0, 2, NAN);
     ck_assert_ptr_null(hd_forward(in_place, hd_ones(HD_BOOL, 2)));
-    ck_error(HD_DTYPE, "ReLU: bool: expected a dtype of numbers");
+    ck_error(HD_DTYPE, "ReLU: x is bool: expected a dtype of numbers");
 
     hd_tensor *leaf = hd_parameter(vec(HD_FLOAT32, -1, 0, 2), true);
     ck_assert(hd_backward(hd_sum(hd_forward(in_place, hd_mul_scalar(leaf, 1)))));
@@ -289,7 +289,7 @@ START_TEST(silu)
         hd_error_clear();
     }
     ck_assert_ptr_null(hd_forward(in_place, hd_ones(HD_INT64, 2)));
-    ck_error(HD_DTYPE, "SiLU: hd_silu: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "SiLU: hd_silu: dtype int64: expected float32 or float64");
     hd_module_free(m);
     hd_module_free(in_place);
 }

@@ -27,10 +27,9 @@ START_TEST(refuses_a_bad_type)
     type = probe_type;
     type.instance_size = sizeof(hd_module) / 2;
     ck_assert_ptr_null(hd_module_new(&type));
-    ck_error(HD_VALUE,
-             sized("hd_module_new: Probe: instance_size %zu: expected a struct that begins with "
-                   "an hd_module (%zu)",
-                   type.instance_size, sizeof(hd_module)));
+    ck_error(HD_VALUE, sized("hd_module_new: Probe: instance_size %zu: expected at least %zu, "
+                             "because the struct begins with an hd_module",
+                             type.instance_size, sizeof(hd_module)));
 }
 END_TEST
 
@@ -138,7 +137,8 @@ START_TEST(refuses_bad_fields)
           "member's address, such as &m->head");
     ck_assert_ptr_null(child_outside);
     fails(hd_register_buffer(&m->base, "p", &m->b, ramp_parameter(2), true), HD_VALUE,
-          "hd_register_buffer: Probe: \"p\" has the field of \"taken\"");
+          "hd_register_buffer: Probe: \"p\" is registered with the struct field that \"taken\" "
+          "already uses: expected a field of its own");
     fails(hd_register_buffer(&m->base, "taken", &m->b, ramp_parameter(2), true), HD_VALUE,
           "hd_register_buffer: Probe: \"taken\" is registered already");
 }
@@ -572,9 +572,11 @@ START_TEST(lists)
 
     hd_module *linear = hd_linear_new(1, 1, true);
     ck_assert_int_eq(hd_module_list_len(linear), -1);
-    ck_error(HD_VALUE, "hd_module_list_len: Linear: expected a ModuleList or a Sequential");
+    ck_error(HD_VALUE,
+             "hd_module_list_len: list is a Linear: expected a ModuleList or a Sequential");
     ck_assert(!hd_module_list_append(linear, hd_relu_new(false)));
-    ck_error(HD_VALUE, "hd_module_list_append: Linear: expected a ModuleList or a Sequential");
+    ck_error(HD_VALUE,
+             "hd_module_list_append: list is a Linear: expected a ModuleList or a Sequential");
     hd_module_free(linear);
     ck_assert(!hd_module_list_append(NULL, hd_relu_new(false)));
     ck_error(HD_NULL_ARG, "hd_module_list_append: list is NULL");
@@ -636,7 +638,8 @@ START_TEST(a_place_in_a_list_stays)
     ck_assert(same_bits(hd_forward(m, x), hd_gelu(hd_gelu(x))));
     ck_assert_int_eq(hd_module_list_len(m), 3);
     ck_assert_ptr_null(hd_module_list_get(m, 0));
-    ck_error(HD_STATE, "hd_module_list_get: Sequential: hd_module_take took module 0");
+    ck_error(HD_STATE, "hd_module_list_get: module 0 of this Sequential was removed by "
+                       "hd_module_take. Set another one with hd_module_set");
     ck_assert_str_eq(hd_module_summary(m), "Sequential(\n  (1): GELU(approximate='none')\n"
                                            "  (2): GELU(approximate='none')\n)");
     ck_assert(hd_module_list_append(m, relu));

@@ -66,7 +66,7 @@ START_TEST(call_errors)
     hd_tensor *x0 = hd_select(x, 0, 0), *y0 = hd_select(y, 0, 0);
     refuses_call(NULL, x, y, y, (void)0, HD_NULL_ARG, "hd_multihead_attention: m is NULL");
     refuses_call(relu, x, y, y, (void)0, HD_VALUE,
-                 "hd_multihead_attention: ReLU: expected a MultiheadAttention");
+                 "hd_multihead_attention: m is a ReLU: expected a MultiheadAttention");
     refuses_call(m, NULL, y, y, (void)0, HD_NULL_ARG, "hd_multihead_attention: query is NULL");
     refuses_call(m, x, y, HD_NONE, (void)0, HD_NULL_ARG,
                  "hd_multihead_attention: value is HD_NONE: expected a tensor");
@@ -114,7 +114,7 @@ START_TEST(call_errors)
                  "hd_multihead_attention: key_padding_mask of float64: expected bool, or query's "
                  "float32");
     refuses_call(m, x, y, y, a.is_causal = true, HD_VALUE,
-                 "hd_multihead_attention: is_causal without attn_mask: expected the mask too");
+                 "hd_multihead_attention: is_causal without attn_mask: expected an attn_mask");
     refuses_call(m, hd_to(x, HD_FLOAT64), y, y, hd_error_set(HD_USER, "first"), HD_USER, "first");
     hd_module_free(m);
     hd_module_free(relu);
@@ -217,7 +217,7 @@ START_TEST(masks_of_two_dtypes)
     ck_no_warning(hd_multihead_attention(m, x, x, x, &a, NULL));
     a.attn_mask = hd_zeros(HD_FLOAT32, 3, 3);
     ck_warning(y = hd_multihead_attention(m, x, x, x, &a, NULL),
-               "hd_multihead_attention: key_padding_mask is bool and attn_mask is float32: use one "
+               "hd_multihead_attention: key_padding_mask is bool and attn_mask is float32. Use one "
                "dtype for both, as PyTorch asks");
     ck_assert_ptr_nonnull(y);
     a.key_padding_mask = hd_zeros(HD_FLOAT32, 2, 3);

@@ -77,7 +77,7 @@ START_TEST(loading_into_an_expanded_tensor)
     hd_assign(&to->b, hd_expand(hd_ones(HD_FLOAT32, 1), 2));
     ck_assert(!hd_module_load_state_dict(&to->base, d, true, NULL));
     ck_error(HD_STATE, "hd_module_load_state_dict: Probe: \"b\" of (2,) is expanded: several "
-                       "elements share memory");
+                       "elements share memory. hd_clone gives each of them its own");
     ck_elements(to->a, 0, 1, 2);
     ck_elements(to->b, 1, 1);
     hd_dict_remove(d, "b");
@@ -225,7 +225,7 @@ START_TEST(loading_into_what_is_expanded)
     int64_t version = hd_version_of(m->a);
     ck_assert(!hd_module_load_state_dict(&m->base, d, true, report));
     ck_error(HD_STATE, "hd_module_load_state_dict: Probe: \"b\" of (1, 3) is expanded: several "
-                       "elements share memory");
+                       "elements share memory. hd_clone gives each of them its own");
     ck_elements(m->a, 0, 1);
     ck_assert_int_eq(hd_version_of(m->a), version);
     ck_assert_int_eq(hd_dict_len(report), 0);
@@ -247,10 +247,9 @@ static hd_tensor *load_in_hook(hd_tensor *grad, void *user)
     hd_dict_set(d, "b", hd_ones(HD_FLOAT32, 2));
     int64_t version = hd_version_of(m->a);
     ck_assert(!hd_module_load_state_dict(&m->base, d, true, NULL));
-    ck_error(HD_GRAD,
-             "hd_module_load_state_dict: Probe: \"b\" of (2,) lies in the memory of the "
-             "gradient that hook 1 of AccumulateGrad was given: expected it unchanged; return "
-             "another tensor instead");
+    ck_error(HD_GRAD, "hd_module_load_state_dict: Probe: \"b\" of (2,) lies in the memory of the "
+                      "gradient that hook 1 of AccumulateGrad was given, which must not change. "
+                      "Return another tensor instead");
     ck_elements(m->a, 0, 1);
     ck_assert_int_eq(hd_version_of(m->a), version);
     hd_dict_free(d);
@@ -439,8 +438,8 @@ START_TEST(gradients_of_tied_parameters)
     ck_elements(hd_grad(weight), 1, 1, 1, 1);
     hd_dict_set(d, "1.weight", hd_zeros(HD_FLOAT32, 2, 2));
     ck_assert(!hd_module_load_grads(m, d, ""));
-    ck_error(HD_VALUE, "hd_module_load_grads: Sequential: '1.weight' is unexpected: expected names "
-                       "of hd_module_named_parameters");
+    ck_error(HD_VALUE, "hd_module_load_grads: Sequential: '1.weight' is not a parameter: expected "
+                       "names of hd_module_named_parameters");
     hd_dict_free(d);
     hd_module_free(m);
 }
@@ -455,7 +454,7 @@ START_TEST(gradients_that_do_not_fit)
     hd_dict_set(d, "g.a", hd_zeros(HD_FLOAT32, 3));
     hd_dict_set(d, "g.b", hd_zeros(HD_FLOAT32, 2)); /* a buffer's */
     ck_assert(!hd_module_load_grads(&m->base, d, "g"));
-    ck_error(HD_VALUE, "hd_module_load_grads: Probe: 'g.b' is unexpected: expected names of "
+    ck_error(HD_VALUE, "hd_module_load_grads: Probe: 'g.b' is not a parameter: expected names of "
                        "hd_module_named_parameters");
     ck_assert(hd_dict_remove(d, "g.b"));
     hd_dict_set(d, "g.left.bias", hd_zeros(HD_FLOAT32, 2, 1));
@@ -505,7 +504,7 @@ START_TEST(to_another_dtype)
     ck_assert(hd_module_to(&m->base, HD_FLOAT64)); /* nothing to do */
     ck_assert_ptr_eq(m->a, a);
     ck_assert(!hd_module_to(&m->base, HD_INT64));
-    ck_error(HD_DTYPE, "hd_module_to: Probe to int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_module_to: Probe to dtype int64: expected float32 or float64");
     ck_assert(!hd_module_to(NULL, HD_FLOAT64));
     ck_error(HD_NULL_ARG, "hd_module_to: m is NULL");
     hd_module_free(&m->base);
@@ -530,7 +529,7 @@ START_TEST(frozen_in_bfloat16)
     ck_assert(hd_module_zero_grad(m) && hd_module_requires_grad_(m, false));
     ck_no_error();
     ck_assert(!hd_module_requires_grad_(m, true));
-    ck_error(HD_DTYPE, "hd_module_requires_grad_: bfloat16: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_module_requires_grad_: dtype bfloat16: expected float32 or float64");
     ck_assert_int_eq(hd_module_num_parameters(m, true), 0);
     ck_assert(!hd_module_to(m, HD_BFLOAT16));
     ck_error(HD_DTYPE, "hd_module_to: Linear to bfloat16: expected float32 or float64");
@@ -540,8 +539,8 @@ START_TEST(frozen_in_bfloat16)
     ck_assert(hd_module_set_parameter(m, "weight", h));
     ck_assert(hd_module_set_parameter(m, "weight", hd_parameter(w, true)));
     ck_assert(!hd_module_set_parameter(m, "weight", hd_parameter(hd_to(w, HD_FLOAT64), true)));
-    ck_error(HD_SHAPE, "hd_module_set_parameter: Linear: \"weight\": float64 (30, 70) for float32 "
-                       "(30, 70): expected the same dtype and shape");
+    ck_error(HD_SHAPE, "hd_module_set_parameter: Linear: \"weight\": t is float64 (30, 70), the "
+                       "parameter float32 (30, 70): expected the same dtype and shape");
     hd_dict_free(d);
     hd_module_free(other);
     hd_module_free(m);

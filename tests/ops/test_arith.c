@@ -276,7 +276,7 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_pow(t, t));
     ck_error(HD_DTYPE, "hd_pow: bool and bool: expected numbers");
     ck_assert_ptr_null(hd_neg(t));
-    ck_error(HD_DTYPE, "hd_neg: bool: expected numbers. hd_logical_not takes bool");
+    ck_error(HD_DTYPE, "hd_neg: bool: expected numbers. Use hd_logical_not for bool");
     ck_assert_ptr_null(hd_pow_scalar(i, -2));
     ck_error(HD_VALUE, "hd_pow_scalar: int64 to the power -2: expected an exponent of 0 or more "
                        "for integers");

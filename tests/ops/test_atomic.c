@@ -83,14 +83,14 @@ START_TEST(scratch_that_overflows_is_refused)
     ck_assert_ptr_null(hd_scaled_dot_product_attention(q, k, v, HD_NONE, 0, false));
     ck_error(HD_MEMORY,
              "hd_scaled_dot_product_attention: 1 queries and 128 keys of "
-             "18014398509481984 elements, values of 4: the size of the scratch overflows");
+             "18014398509481984 elements, values of 4: the scratch memory would be too large");
     if (SIZE_MAX == UINT32_MAX) {
         q = hd_ones(HD_FLOAT32, 1, 1024);
         k = hd_expand(hd_ones(HD_FLOAT32, 1, 1024), 1 << 20, 1024);
         v = hd_expand(hd_ones(HD_FLOAT32, 1, 1), 1 << 20, 1);
         ck_assert_ptr_null(hd_scaled_dot_product_attention(q, k, v, HD_NONE, 0, false));
         ck_error(HD_MEMORY, "hd_scaled_dot_product_attention: 1 queries and 1048576 keys of 1024 "
-                            "elements, values of 1: the size of the scratch overflows");
+                            "elements, values of 1: the scratch memory would be too large");
     }
 }
 END_TEST

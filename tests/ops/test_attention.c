@@ -419,8 +419,8 @@ START_TEST(what_grouped_queries_refuse)
     ck_assert_ptr_null(hd_scaled_dot_product_attention_with(__VA_ARGS__, &o, NULL));               \
     ck_error(code, "hd_scaled_dot_product_attention_with: " message)
 #define EXPECTED                                                                                   \
-    " with enable_gqa: expected (..., heads, n, d) each, with equal heads in k and v, and a "      \
-    "multiple of them in q"
+    " with enable_gqa: expected (..., heads, n, d) each, as many heads in v as in k, and a "       \
+    "multiple of that number in q"
     refuses(HD_SHAPE, "q (2, 6, 5, 4), k (2, 4, 7, 4), v (2, 4, 7, 4)" EXPECTED, q, k, k);
     refuses(HD_SHAPE, "q (2, 6, 5, 4), k (2, 2, 7, 4), v (2, 4, 7, 4)" EXPECTED, q, two, k);
     refuses(HD_SHAPE, "q (2, 6, 5, 4), k (2, 0, 7, 4), v (2, 0, 7, 4)" EXPECTED, q, none, none);
@@ -544,15 +544,16 @@ START_TEST(errors)
             q, hd_zeros(HD_FLOAT32, 3, 6, 4), k, HD_NONE, 0, false);
     refuses(HD_DTYPE, "q of float32, k of float64, v of float32: expected one dtype", q,
             hd_to(k, HD_FLOAT64), k, HD_NONE, 0, false);
-    refuses(HD_DTYPE, "int64: expected float32 or float64", hd_to(q, HD_INT64), hd_to(k, HD_INT64),
-            hd_to(k, HD_INT64), HD_NONE, 0, false);
+    refuses(HD_DTYPE, "dtype int64: expected float32 or float64", hd_to(q, HD_INT64),
+            hd_to(k, HD_INT64), hd_to(k, HD_INT64), HD_NONE, 0, false);
     refuses(HD_DTYPE, "attn_mask of int64: expected bool, or float32 as in q", q, k, k,
             hd_to(mask, HD_INT64), 0, false);
     refuses(HD_SHAPE, "attn_mask (6,): expected 2 dims or more that broadcast to (2, 5, 6)", q, k,
             k, hd_ones(HD_BOOL, 6), 0, false);
     refuses(HD_SHAPE, "attn_mask (3, 5, 6): expected 2 dims or more that broadcast to (2, 5, 6)", q,
             k, k, hd_ones(HD_BOOL, 3, 5, 6), 0, false);
-    refuses(HD_VALUE, "is_causal and attn_mask: expected one of them", q, k, k, mask, 0, true);
+    refuses(HD_VALUE, "is_causal and an attn_mask: expected at most one of them", q, k, k, mask, 0,
+            true);
     refuses(HD_VALUE, "dropout_p 1.5: expected 0 to 1", q, k, k, HD_NONE, 1.5, false);
     refuses(HD_VALUE, "dropout_p nan: expected 0 to 1", q, k, k, HD_NONE, NAN, false);
     hd_attention_options o = {0};

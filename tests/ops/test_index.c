@@ -312,18 +312,18 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_gather(x, 1, hd_view(ints(0, 1, 2, 9), 2, 2)));
     ck_error(HD_INDEX, "hd_gather: index 9 at (1, 1): expected 0 to 3");
     ck_assert_ptr_null(hd_gather(x, 1, hd_zeros(HD_INT64, 4, 1)));
-    ck_error(HD_SHAPE, "hd_gather: x (3, 4) and index (4, 1): expected equal ranks, and no index "
-                       "size above x's except at dim 1");
+    ck_error(HD_SHAPE, "hd_gather: x (3, 4) and index (4, 1): expected equal numbers of dims, and "
+                       "index sizes up to x's, except at dim 1");
     ck_assert_ptr_null(hd_gather(x, 0, ints(0)));
-    ck_error(HD_SHAPE, "hd_gather: x (3, 4) and index (1,): expected equal ranks, and no index "
-                       "size above x's except at dim 0");
+    ck_error(HD_SHAPE, "hd_gather: x (3, 4) and index (1,): expected equal numbers of dims, and "
+                       "index sizes up to x's, except at dim 0");
     ck_assert_ptr_null(hd_gather(x, 0, x));
     ck_error(HD_DTYPE, "hd_gather: index of float32: expected int64");
     ck_assert_ptr_null(hd_embedding(ints(1, 3), x, HD_NO_PADDING));
     ck_error(HD_INDEX, "hd_embedding: index 3 at (1,): expected 0 to 2");
     ck_assert_ptr_null(hd_embedding(ints(1), hd_ones(HD_FLOAT32, 3), HD_NO_PADDING));
-    ck_error(HD_SHAPE,
-             "hd_embedding: index (1,) and weight (3,): expected up to 7 dims, and weight (n, d)");
+    ck_error(HD_SHAPE, "hd_embedding: index (1,) and weight (3,): expected an index of up to 7 "
+                       "dims, and a weight (n, d)");
     ck_assert_ptr_null(hd_embedding(ints(1), x, 3));
     ck_error(HD_INDEX, "hd_embedding: padding_idx 3 of weight (3, 4): expected -3 to 2, or "
                        "HD_NO_PADDING");
@@ -335,7 +335,7 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_topk(x, -1, 1, true, &at));
     ck_error(HD_VALUE, "hd_topk: k -1 at dim 1 of (3, 4): expected 0 to 4");
     ck_assert_ptr_null(hd_topk(hd_ones(HD_BOOL, 2), 1, 0, true, &at));
-    ck_error(HD_DTYPE, "hd_topk: bool: expected float32, float64 or int64");
+    ck_error(HD_DTYPE, "hd_topk: dtype bool: expected float32, float64 or int64");
     ck_assert_ptr_null(at);
     ck_assert_ptr_null(hd_one_hot(ints(0, 2), 2));
     ck_error(HD_INDEX, "hd_one_hot: index 2 at (1,): expected 0 to 1");

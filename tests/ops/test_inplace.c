@@ -54,14 +54,14 @@ START_TEST(partly_shared_memory_is_refused)
     hd_tensor *flat = hd_view(x, -1);
     int64_t before = hd_version_of(x);
     ck_assert_ptr_null(hd_add_(x, hd_select(x, 0, 0)));
-    ck_error(HD_STATE,
-             "hd_add_: (3, 3) and (3,) share some memory, so the second would change. Clone it");
+    ck_error(HD_STATE, "hd_add_: (3, 3) and (3,) overlap in part, so writing to the first would "
+                       "change the second. Clone the second");
     ck_assert_ptr_null(hd_copy_(x, hd_transpose(x, 0, 1)));
-    ck_error(HD_STATE,
-             "hd_copy_: (3, 3) and (3, 3) share some memory, so the second would change. Clone it");
+    ck_error(HD_STATE, "hd_copy_: (3, 3) and (3, 3) overlap in part, so writing to the first would "
+                       "change the second. Clone the second");
     ck_assert_ptr_null(hd_mul_(hd_slice(flat, 0, 1, 9), hd_slice(flat, 0, 0, 8)));
-    ck_error(HD_STATE,
-             "hd_mul_: (8,) and (8,) share some memory, so the second would change. Clone it");
+    ck_error(HD_STATE, "hd_mul_: (8,) and (8,) overlap in part, so writing to the first would "
+                       "change the second. Clone the second");
     ck_assert_int_eq(hd_version_of(x), before);
     ck_elements(x, 0, 1, 2, 3, 4, 5, 6, 7, 8);
 }
@@ -178,8 +178,8 @@ START_TEST(targets_that_must_not_be_written)
     HD_SCOPE;
     hd_tensor *leaf = LEAF(1, 2, 3), *one = hd_ones(HD_FLOAT32, 1);
     ck_assert_ptr_null(hd_add_scalar_(leaf, 1));
-    ck_error(HD_GRAD, "hd_add_scalar_: x of (3,) is a leaf that requires grad: change it under "
-                      "HD_NO_GRAD, or a clone of it");
+    ck_error(HD_GRAD, "hd_add_scalar_: x of (3,) is a leaf that requires grad. Change it under "
+                      "HD_NO_GRAD, or change a clone of it");
     ck_assert_ptr_null(hd_add_(hd_expand(one, 3), leaf));
     ck_assert_ptr_nonnull(strstr(hd_error_message(), "hd_add_: x of (3,) is expanded"));
     hd_error_clear();

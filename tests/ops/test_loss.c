@@ -468,7 +468,7 @@ START_TEST(rms_norm_errors)
     HD_SCOPE;
     hd_tensor *x = hd_ones(HD_FLOAT32, 2, 3);
     ck_assert_ptr_null(hd_rms_norm(hd_ones(HD_INT64, 3), HD_NONE, 1e-5));
-    ck_error(HD_DTYPE, "hd_rms_norm: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_rms_norm: dtype int64: expected float32 or float64");
     ck_assert_ptr_null(hd_rms_norm(hd_scalar_tensor(HD_FLOAT32, 1), HD_NONE, 1e-5));
     ck_error(HD_SHAPE, "hd_rms_norm: x is 0-d: expected 1 dim or more");
     ck_assert_ptr_null(hd_rms_norm(x, hd_ones(HD_FLOAT32, 2), 1e-5));
@@ -497,7 +497,7 @@ START_TEST(norm_errors)
     ck_assert_ptr_null(norm(x, NULL, HD_NONE, 3));
     ck_error(HD_NULL_ARG, "hd_layer_norm_n: weight is NULL: expected a tensor or HD_NONE");
     ck_assert_ptr_null(norm(hd_ones(HD_INT64, 3), HD_NONE, HD_NONE, 3));
-    ck_error(HD_DTYPE, "hd_layer_norm_n: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_layer_norm_n: dtype int64: expected float32 or float64");
 }
 END_TEST
 

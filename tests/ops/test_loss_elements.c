@@ -112,7 +112,7 @@ START_TEST(element_losses_refuse)
     hd_tensor *x = vec(HD_FLOAT32, 0.5, 1.5), *t = vec(HD_FLOAT32, 0, 1);
     hd_tensor *i = hd_ones(HD_INT64, 2), *long_t = hd_ones(HD_FLOAT32, 3);
     ck_assert_ptr_null(hd_l1_loss(i, i));
-    ck_error(HD_DTYPE, "hd_l1_loss: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_l1_loss: dtype int64: expected float32 or float64");
     ck_assert_ptr_null(hd_l1_loss_with(x, t, (hd_reduction)3));
     ck_error(HD_VALUE, "hd_l1_loss_with: reduction 3: expected HD_MEAN, HD_SUM or HD_REDUCE_NONE");
     ck_assert_ptr_null(hd_smooth_l1_loss(i, i));
@@ -123,10 +123,10 @@ START_TEST(element_losses_refuse)
     ck_assert_ptr_null(hd_smooth_l1_loss_with(x, t, NAN, HD_MEAN));
     ck_error(HD_VALUE, "hd_smooth_l1_loss_with: beta nan: expected 0 or more");
     ck_assert_ptr_null(hd_kl_div(x, i));
-    ck_error(HD_DTYPE, "hd_kl_div: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_kl_div: dtype int64: expected float32 or float64");
     ck_assert_ptr_null(hd_binary_cross_entropy(x, t));
-    ck_error(HD_VALUE, "hd_binary_cross_entropy: x has 1.5 at (1,): expected 0 to 1. "
-                       "hd_binary_cross_entropy_with_logits takes the input of hd_sigmoid");
+    ck_error(HD_VALUE, "hd_binary_cross_entropy: x has 1.5 at (1,): expected 0 to 1. Pass the "
+                       "input of hd_sigmoid to hd_binary_cross_entropy_with_logits");
     ck_assert_ptr_null(hd_binary_cross_entropy_with(t, vec(HD_FLOAT32, NAN, 1), HD_SUM));
     ck_error(HD_VALUE, "hd_binary_cross_entropy_with: target has nan at (0,): expected 0 to 1");
     ck_assert_ptr_null(hd_binary_cross_entropy(t, long_t));
@@ -135,7 +135,8 @@ START_TEST(element_losses_refuse)
     ck_error(HD_DTYPE, "hd_binary_cross_entropy_with_logits: x of float32 and target of int64: "
                        "expected the same dtype. hd_to converts one of them");
     ck_assert_ptr_null(hd_binary_cross_entropy_with_logits(i, i));
-    ck_error(HD_DTYPE, "hd_binary_cross_entropy_with_logits: int64: expected float32 or float64");
+    ck_error(HD_DTYPE,
+             "hd_binary_cross_entropy_with_logits: dtype int64: expected float32 or float64");
 }
 END_TEST
 

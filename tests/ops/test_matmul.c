@@ -451,7 +451,8 @@ START_TEST(only_what_is_needed_is_saved)
     ck_assert(!hd_backward(hd_sum(y)));
     ck_error(HD_GRAD,
              "hd_backward: MmBackward0: its saved tensor 1 of (3, 2) was changed in place: "
-             "version 1, expected 0; hd_set_debug(true) at the start names both calls");
+             "version 1, expected 0. Call hd_set_debug(true) at the start to see the calls that "
+             "saved and changed it");
     hd_tensor *h = hd_mul_scalar(x, 1);
     y = hd_matmul(h, z);
     hd_fill_(h, 2); /* only db would need it */
@@ -548,7 +549,7 @@ START_TEST(errors)
     ck_error(HD_DTYPE, "hd_matmul: a of float32 and b of float64: expected the same dtype. hd_to "
                        "converts one of them");
     ck_assert_ptr_null(hd_matmul(hd_ones(HD_BOOL, 2, 2), hd_ones(HD_BOOL, 2, 2)));
-    ck_error(HD_DTYPE, "hd_matmul: bool: expected float32, float64 or int64");
+    ck_error(HD_DTYPE, "hd_matmul: dtype bool: expected float32, float64 or int64");
     ck_assert_ptr_null(hd_matmul(NULL, v3));
     ck_error(HD_NULL_ARG, "hd_matmul: a is NULL");
     ck_assert_ptr_null(hd_matmul(v3, HD_NONE));

@@ -370,7 +370,7 @@ START_TEST(errors_of_draws)
     ck_assert_ptr_null(hd_dropout(x, -0.1, false));
     ck_error(HD_VALUE, "hd_dropout: p -0.1: expected 0 to 1");
     ck_assert_ptr_null(hd_dropout(ints, 0.5, true));
-    ck_error(HD_DTYPE, "hd_dropout: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_dropout: dtype int64: expected float32 or float64");
     ck_assert_ptr_null(hd_dropout(NULL, 0.5, true));
     ck_error(HD_NULL_ARG, "hd_dropout: x is NULL");
     ck_assert_ptr_null(hd_bernoulli(hd_view(vec(HD_FLOAT64, 0, 1, 1, 1.25), 2, 2)));
@@ -378,9 +378,9 @@ START_TEST(errors_of_draws)
     ck_assert_ptr_null(hd_bernoulli(vec(HD_FLOAT64, NAN)));
     ck_error(HD_VALUE, "hd_bernoulli: p is nan at (0,): expected 0 to 1");
     ck_assert_ptr_null(hd_bernoulli(ints));
-    ck_error(HD_DTYPE, "hd_bernoulli: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_bernoulli: dtype int64: expected float32 or float64");
     ck_assert_ptr_null(hd_multinomial(ints, 1, true));
-    ck_error(HD_DTYPE, "hd_multinomial: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_multinomial: dtype int64: expected float32 or float64");
     ck_assert_ptr_null(hd_multinomial(vec(HD_FLOAT32, 1, -1, 1), 1, true));
     ck_error(HD_VALUE, "hd_multinomial: p is -1.0 at (1,): expected 0 or more, and finite");
     ck_assert_ptr_null(hd_multinomial(vec(HD_FLOAT32, 1, INFINITY), 2, true));
@@ -413,11 +413,11 @@ START_TEST(errors_in_place)
     ck_error(HD_VALUE, "hd_uniform_: a -3e+38 and b 3e+38 for x of float32: expected finite a <= b "
                        "with a finite difference");
     ck_assert_ptr_null(hd_uniform_(ints, 0, 1));
-    ck_error(HD_DTYPE, "hd_uniform_: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_uniform_: dtype int64: expected float32 or float64");
     ck_assert_ptr_null(hd_normal_(x, 0, -1));
     ck_error(HD_VALUE, "hd_normal_: std -1.0: expected 0 or more");
     ck_assert_ptr_null(hd_normal_(ints, 0, 1));
-    ck_error(HD_DTYPE, "hd_normal_: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_normal_: dtype int64: expected float32 or float64");
     ck_assert_ptr_null(hd_exponential_(x, 0));
     ck_error(HD_VALUE, "hd_exponential_: lambda 0.0: expected more than 0");
     ck_assert_ptr_null(hd_exponential_(x, NAN));
@@ -425,12 +425,12 @@ START_TEST(errors_in_place)
     ck_assert_ptr_null(hd_bernoulli_(x, 2));
     ck_error(HD_VALUE, "hd_bernoulli_: p 2.0: expected 0 to 1");
     ck_assert_ptr_null(hd_normal_(hd_expand(hd_ones(HD_FLOAT32, 1), 3), 0, 1));
-    ck_error(HD_STATE, "hd_normal_: x of (3,) is expanded: several elements share memory; clone it "
-                       "first");
+    ck_error(HD_STATE,
+             "hd_normal_: x of (3,) is expanded: several elements share memory. Clone it first");
     hd_tensor *leaf = hd_requires_grad_(hd_ones(HD_FLOAT32, 2), true);
     ck_assert_ptr_null(hd_uniform_(leaf, 0, 1));
-    ck_error(HD_GRAD, "hd_uniform_: x of (2,) is a leaf that requires grad: change it under "
-                      "HD_NO_GRAD, or a clone of it");
+    ck_error(HD_GRAD, "hd_uniform_: x of (2,) is a leaf that requires grad. Change it under "
+                      "HD_NO_GRAD, or change a clone of it");
     ck_elements(x, 1, 1, 1);
     ck_elements(leaf, 1, 1);
     HD_NO_GRAD;

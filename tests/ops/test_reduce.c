@@ -403,7 +403,7 @@ START_TEST(std_at_its_ends)
     ck_assert_ptr_null(hd_std(rows, 2));
     ck_error(HD_VALUE, "hd_std: correction 2: expected 0 or 1");
     ck_assert_ptr_null(hd_std_dims(hd_ones(HD_INT64, 2), 0, false, 0));
-    ck_error(HD_DTYPE, "hd_std_dims: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_std_dims: dtype int64: expected float32 or float64");
 }
 END_TEST
 
@@ -599,7 +599,7 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_sum_dims(x, false, 0, -2));
     ck_error(HD_INDEX, "hd_sum_dims: dim 0 of (2, 3) appears twice: expected distinct dims");
     ck_assert_ptr_null(hd_mean_dim(i, 0, false));
-    ck_error(HD_DTYPE, "hd_mean_dim: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_mean_dim: dtype int64: expected float32 or float64");
     ck_assert_ptr_null(hd_var(x, 2));
     ck_error(HD_VALUE, "hd_var: correction 2: expected 0 or 1");
     ck_assert_ptr_null(hd_max(hd_zeros(HD_FLOAT32, 0, 3)));
@@ -609,7 +609,7 @@ START_TEST(errors)
     ck_error(HD_SHAPE, "hd_min_dim: dim 1 of (2, 0): expected a size above 0");
     ck_assert_ptr_null(index);
     ck_assert_ptr_null(hd_argmax(hd_ones(HD_BOOL, 2)));
-    ck_error(HD_DTYPE, "hd_argmax: bool: expected float32, float64 or int64");
+    ck_error(HD_DTYPE, "hd_argmax: dtype bool: expected float32, float64 or int64");
     ck_assert_ptr_null(hd_any_dim(x, -3, true));
     ck_error(HD_INDEX, "hd_any_dim: dim -3 of (2, 3): expected -2 to 1");
 }

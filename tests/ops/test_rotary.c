@@ -168,7 +168,7 @@ START_TEST(what_a_turn_refuses)
     refused(row, table, table, HD_SHAPE, "x (4,), cos (3, 4), sin (3, 4)" EXPECTED);
     refused(x, table, hd_to(table, HD_FLOAT64), HD_DTYPE,
             "x of float32 and sin of float64: expected the same dtype. hd_to converts one of them");
-    refused(hd_to(x, HD_INT64), table, table, HD_DTYPE, "int64: expected float32 or float64");
+    refused(hd_to(x, HD_INT64), table, table, HD_DTYPE, "dtype int64: expected float32 or float64");
 #undef EXPECTED
 #undef refused
     ck_assert_int_eq(hd_numel(hd_rotary(hd_narrow(x, 0, 0, 0), table, table)), 0);

@@ -370,7 +370,7 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_softmax(NULL, 0));
     ck_error(HD_NULL_ARG, "hd_softmax: x is NULL");
     ck_assert_ptr_null(hd_softmax(i, 0));
-    ck_error(HD_DTYPE, "hd_softmax: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_softmax: dtype int64: expected float32 or float64");
     ck_assert_ptr_null(hd_softmax(x, 2));
     ck_error(HD_INDEX, "hd_softmax: dim 2 of (2, 3): expected -2 to 1");
     ck_assert_ptr_null(hd_log_softmax(x, -3));

@@ -100,18 +100,18 @@ START_TEST(adding_and_scattering_refuse)
                        "hd_to converts one of them");
     ck_assert_ptr_null(hd_index_add(x, 0, at, hd_zeros(HD_FLOAT32, 1, 2)));
     ck_error(HD_SHAPE, "hd_index_add: x (3, 2), index (2,) and source (1, 2): expected an index of "
-                       "1 dim, and a source with x's sizes, but index's length at dim 0");
+                       "1 dim, and a source with x's sizes, except index's length at dim 0");
     ck_assert_ptr_null(hd_index_add(x, 0, ints(1, 3), hd_zeros(HD_FLOAT32, 2, 2)));
     ck_error(HD_INDEX, "hd_index_add: index 3 at (1,): expected 0 to 2");
     ck_assert_ptr_null(hd_index_add(x, 0, x, x));
     ck_error(HD_DTYPE, "hd_index_add: index of float32: expected int64");
     ck_assert_ptr_null(hd_scatter(x, 0, at, x));
-    ck_error(HD_SHAPE, "hd_scatter: x (3, 2) and index (2,): expected equal ranks, and no index "
-                       "size above x's except at dim 0");
+    ck_error(HD_SHAPE, "hd_scatter: x (3, 2) and index (2,): expected equal numbers of dims, and "
+                       "index sizes up to x's, except at dim 0");
     hd_tensor *one = hd_zeros(HD_INT64, 2, 2);
     ck_assert_ptr_null(hd_scatter(x, 0, one, hd_zeros(HD_FLOAT32, 1, 2)));
-    ck_error(HD_SHAPE, "hd_scatter: source (1, 2) and index (2, 2): expected equal ranks, and no "
-                       "source size below index's");
+    ck_error(HD_SHAPE, "hd_scatter: source (1, 2) and index (2, 2): expected equal numbers of "
+                       "dims, and index sizes up to source's");
     ck_assert_ptr_null(hd_scatter(x, 0, hd_add_scalar(one, 3), x));
     ck_error(HD_INDEX, "hd_scatter: index 3 at (0, 0): expected 0 to 2");
     ck_assert_ptr_null(hd_scatter(x, 2, one, x));

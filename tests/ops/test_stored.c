@@ -160,9 +160,9 @@ START_TEST(no_gradient)
         ck_assert_ptr_nonnull(hd_to(p, HD_BFLOAT16));
     }
     ck_assert_ptr_null(hd_requires_grad_(h, true));
-    ck_error(HD_DTYPE, "hd_requires_grad_: bfloat16: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_requires_grad_: dtype bfloat16: expected float32 or float64");
     ck_assert_ptr_null(hd_parameter(h, true));
-    ck_error(HD_DTYPE, "hd_parameter: bfloat16: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_parameter: dtype bfloat16: expected float32 or float64");
     ck_assert(hd_is_parameter(hd_parameter(h, false)) && !hd_requires_grad(h));
     ck_assert(hd_is_leaf(h) && hd_grad(h) == HD_NONE);
     ck_assert_ptr_eq(hd_requires_grad_(h, false), h);
@@ -178,16 +178,16 @@ START_TEST(other_operands_of_linear)
     ck_error(HD_DTYPE, "hd_linear: x of float64: expected float32");
     ck_assert_ptr_null(hd_linear(hd_to(x, HD_BFLOAT16), w, HD_NONE));
     ck_error(HD_DTYPE, "hd_linear: x is bfloat16, which is for storing only: expected another "
-                       "dtype. hd_to(x, HD_FLOAT32) widens it");
+                       "dtype. hd_to(x, HD_FLOAT32) converts it");
     ck_assert_ptr_null(hd_linear(x, w, hd_ones(HD_BFLOAT16, 2)));
     ck_error(HD_DTYPE, "hd_linear: bias is bfloat16, which is for storing only: expected another "
-                       "dtype. hd_to(x, HD_FLOAT32) widens it");
+                       "dtype. hd_to(x, HD_FLOAT32) converts it");
     ck_assert_ptr_null(hd_linear(x, w, hd_ones(HD_FLOAT64, 2)));
     ck_error(HD_DTYPE, "hd_linear: x of float32 and bias of float64: expected the same dtype. "
                        "hd_to converts one of them");
     ck_assert_ptr_null(hd_matmul(x, hd_t(w)));
     ck_error(HD_DTYPE, "hd_matmul: b is bfloat16, which is for storing only: expected another "
-                       "dtype. hd_to(x, HD_FLOAT32) widens it");
+                       "dtype. hd_to(x, HD_FLOAT32) converts it");
 }
 END_TEST
 

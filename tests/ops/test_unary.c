@@ -501,17 +501,17 @@ START_TEST(errors)
     ck_assert_ptr_null(hd_abs(t));
     ck_error(HD_DTYPE, "hd_abs: bool: expected numbers");
     ck_assert_ptr_null(hd_gelu(i));
-    ck_error(HD_DTYPE, "hd_gelu: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_gelu: dtype int64: expected float32 or float64");
     ck_assert_ptr_null(hd_gelu_tanh(t));
-    ck_error(HD_DTYPE, "hd_gelu_tanh: bool: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_gelu_tanh: dtype bool: expected float32 or float64");
     ck_assert_ptr_null(hd_silu(i));
-    ck_error(HD_DTYPE, "hd_silu: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_silu: dtype int64: expected float32 or float64");
     ck_assert_ptr_null(hd_elu(i, 1));
-    ck_error(HD_DTYPE, "hd_elu: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_elu: dtype int64: expected float32 or float64");
     ck_assert_ptr_null(hd_leaky_relu(hd_zeros(HD_FLOAT32, 2), 1e40));
     ck_error(HD_VALUE, "hd_leaky_relu: value 1e+40: expected one that float32 can hold");
     ck_assert_ptr_null(hd_softplus(t, 1, 20));
-    ck_error(HD_DTYPE, "hd_softplus: bool: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_softplus: dtype bool: expected float32 or float64");
     ck_assert_ptr_null(hd_softplus(hd_zeros(HD_FLOAT32, 2), 1e40, 20));
     ck_error(HD_VALUE, "hd_softplus: value 1e+40: expected one that float32 can hold");
     ck_assert_ptr_null(hd_clamp(NULL, 0, 1));
@@ -609,7 +609,7 @@ START_TEST(logsigmoid_at_its_ends)
     ck_assert_int_eq(hd_stride(turned, 1), 1); /* row-major, as in PyTorch */
     ck_no_error();
     ck_assert_ptr_null(hd_logsigmoid(hd_ones(HD_INT64, 1)));
-    ck_error(HD_DTYPE, "hd_logsigmoid: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_logsigmoid: dtype int64: expected float32 or float64");
 }
 END_TEST
 

@@ -158,11 +158,11 @@ static hd_tensor *clip_two_in_hook(hd_tensor *g, void *user)
     ck_assert(isnan(hd_clip_grad_norm_(both, 0.1, 2, false)));
     ck_error(HD_GRAD,
              "hd_clip_grad_norm_: x of (2,) lies in the memory of the gradient that hook 2 "
-             "of AccumulateGrad was given: expected it unchanged; return another tensor instead");
+             "of AccumulateGrad was given, which must not change. Return another tensor instead");
     ck_assert(!hd_clip_grad_value_(both, 0.1));
     ck_error(HD_GRAD,
              "hd_clip_grad_value_: x of (2,) lies in the memory of the gradient that hook "
-             "2 of AccumulateGrad was given: expected it unchanged; return another tensor instead");
+             "2 of AccumulateGrad was given, which must not change. Return another tensor instead");
     ck_assert_int_eq(hd_version_of(hd_grad(v)), version);
     ck_elements(hd_grad(v), 1, 1);
     hd_set_grad(hd_list_get(both, 1), HD_NONE);

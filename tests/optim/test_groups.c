@@ -62,7 +62,7 @@ START_TEST(what_a_group_cannot_be)
               sizeof(hd_adam_options), sizeof(hd_sgd_options)));
     ck_assert(!hd_optim_add_group(o, hd_list_n(0, NULL), NULL));
     ck_error(HD_VALUE, "hd_optim_add_group: the list of parameters is empty: expected one or more. "
-                       "See hd_register_module");
+                       "Register a module's parts with hd_register_module");
     ck_assert(!hd_optim_add_group(NULL, hd_list_of(b), NULL));
     ck_error(HD_NULL_ARG, "hd_optim_add_group: o is NULL");
     ck_assert_int_eq(hd_optim_group_count(o), 1);
@@ -325,11 +325,13 @@ START_TEST(what_one_cycle_cannot_be)
     ck_error(HD_VALUE, "hd_one_cycle_new: total_steps 0: expected 1 or more");
     c.total_steps = 10;
     ck_assert_ptr_null(hd_one_cycle_new(adagrad, &c));
-    ck_error(HD_VALUE, "hd_one_cycle_new: cycle_momentum: Adagrad has no momentum and no beta1");
+    ck_error(HD_VALUE,
+             "hd_one_cycle_new: cycle_momentum is true, but Adagrad has no momentum and no beta1");
     c.pct_start = 0.1; /* PyTorch divides by zero here */
     ck_assert_ptr_null(hd_one_cycle_new(o, &c));
-    ck_error(HD_VALUE, "hd_one_cycle_new: pct_start 0.1 of total_steps 10: a phase begins and ends "
-                       "at step 0");
+    ck_error(HD_VALUE,
+             "hd_one_cycle_new: pct_start 0.1, total_steps 10: a phase of the cycle has no length: "
+             "it begins and ends at step 0. Choose another pct_start or total_steps");
     c.pct_start = -0.1;
     ck_assert_ptr_null(hd_one_cycle_new(o, &c));
     ck_error(HD_VALUE, "hd_one_cycle_new: pct_start -0.1: expected 0 to 1");

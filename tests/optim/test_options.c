@@ -62,13 +62,13 @@ START_TEST(parameters)
     ck_assert_ptr_null(hd_sgd_new(NULL, NULL));
     ck_error(HD_NULL_ARG, "hd_sgd_new: parameters is NULL");
     ck_assert_ptr_null(hd_sgd_new(hd_list_n(0, NULL), NULL));
-    ck_error(HD_VALUE, "hd_sgd_new: the list of parameters is empty: expected one or more. See "
-                       "hd_register_module");
+    ck_error(HD_VALUE, "hd_sgd_new: the list of parameters is empty: expected one or more. "
+                       "Register a module's parts with hd_register_module");
     ck_assert_ptr_null(hd_adamw_new(hd_list_of(p, hd_mul_scalar(p, 2)), NULL));
     ck_error(HD_GRAD, "hd_adamw_new: parameter 1 of (2,) is the result of an operation: expected "
                       "a leaf (hd_parameter makes one)");
     ck_assert_ptr_null(hd_sgd_new(hd_list_of(hd_ones(HD_INT64, 2)), NULL));
-    ck_error(HD_DTYPE, "hd_sgd_new: parameter 0 is int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_sgd_new: parameter 0 has dtype int64: expected float32 or float64");
     hd_tensor *frozen = hd_parameter(hd_ones(HD_BFLOAT16, 2), false); /* no step writes it */
     hd_optim *o = hd_adamw_new(hd_list_of(frozen, p), NULL);
     ck_assert(hd_backward(hd_sum(p)) && hd_optim_step(o) && hd_optim_zero_grad(o));

@@ -80,7 +80,7 @@ static hd_tensor *step_in_hook(hd_tensor *grad, void *user)
     char said[200];
     snprintf(said, sizeof said,
              "hd_optim_step: x of (2,) lies in the memory of the gradient that hook %d of "
-             "AccumulateGrad was given: expected it unchanged; return another tensor instead",
+             "AccumulateGrad was given, which must not change. Return another tensor instead",
              (int)l->hook);
     ck_error(HD_GRAD, said);
     ck_assert_int_eq(hd_version_of(first), version);

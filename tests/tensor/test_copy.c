@@ -173,13 +173,13 @@ START_TEST(bfloat16_and_other_dtypes)
     ck_assert_ptr_null(hd_full(HD_BFLOAT16, 3.4e38, 2));
     ck_error(HD_VALUE, "hd_full: value 3.4e+38: expected one that bfloat16 can hold");
     ck_assert_ptr_null(hd_rand(HD_BFLOAT16, 2));
-    ck_error(HD_DTYPE, "hd_rand: bfloat16: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_rand: dtype bfloat16: expected float32 or float64");
     ck_assert_ptr_null(hd_arange_as(HD_BFLOAT16, 0, 3, 1));
-    ck_error(HD_DTYPE, "hd_arange_as: bfloat16: expected float32, float64 or int64");
+    ck_error(HD_DTYPE, "hd_arange_as: dtype bfloat16: expected float32, float64 or int64");
     ck_assert_ptr_null(hd_linspace(HD_BFLOAT16, 0, 3, 4));
-    ck_error(HD_DTYPE, "hd_linspace: bfloat16: expected float32, float64 or int64");
+    ck_error(HD_DTYPE, "hd_linspace: dtype bfloat16: expected float32, float64 or int64");
     ck_assert_ptr_null(hd_randint(HD_BFLOAT16, 0, 3, 4));
-    ck_error(HD_DTYPE, "hd_randint: bfloat16: expected float32, float64 or int64");
+    ck_error(HD_DTYPE, "hd_randint: dtype bfloat16: expected float32, float64 or int64");
 }
 END_TEST
 

@@ -297,15 +297,15 @@ START_TEST(dtypes_that_do_not_exist)
     ck_assert_str_eq(hd_dtype_name(no), "?");
     ck_assert_int_eq(hd_dtype_size(no), -1);
     ck_assert_ptr_null(hd_rand(HD_INT64, 1));
-    ck_error(HD_DTYPE, "hd_rand: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_rand: dtype int64: expected float32 or float64");
     ck_assert_ptr_null(hd_randn_like(x, HD_BOOL));
-    ck_error(HD_DTYPE, "hd_randn_like: bool: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_randn_like: dtype bool: expected float32 or float64");
     ck_assert_ptr_null(hd_randint(HD_BOOL, 0, 2, 1));
-    ck_error(HD_DTYPE, "hd_randint: bool: expected float32, float64 or int64");
+    ck_error(HD_DTYPE, "hd_randint: dtype bool: expected float32, float64 or int64");
     ck_assert_ptr_null(hd_arange_as(HD_BOOL, 0, 2, 1));
-    ck_error(HD_DTYPE, "hd_arange_as: bool: expected float32, float64 or int64");
+    ck_error(HD_DTYPE, "hd_arange_as: dtype bool: expected float32, float64 or int64");
     ck_assert_ptr_null(hd_linspace(HD_BOOL, 0, 2, 1));
-    ck_error(HD_DTYPE, "hd_linspace: bool: expected float32, float64 or int64");
+    ck_error(HD_DTYPE, "hd_linspace: dtype bool: expected float32, float64 or int64");
 }
 END_TEST
 

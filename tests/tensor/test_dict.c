@@ -155,7 +155,7 @@ START_TEST(errors)
     ck_assert(!hd_dict_get_double(d, "s", &v) && v == 7);
     ck_error(HD_VALUE, "hd_dict_get_double: 's' is a string: expected a double");
     ck_assert(!hd_dict_remove(d, "z"));
-    ck_error(HD_VALUE, "hd_dict_remove: 'z' is missing");
+    ck_error(HD_VALUE, "hd_dict_remove: 'z' is missing: expected a name in d");
     ck_assert_ptr_null(hd_dict_name(d, 2));
     ck_error(HD_INDEX, "hd_dict_name: index 2 of 2 names: expected -2 to 1");
     ck_assert(!hd_dict_set_int(d, "", 1));

@@ -10,10 +10,12 @@
         hd_dtype variable = (d);                                                                   \
         hd_tensor *x = hd_from_data(variable, array, 1);                                           \
         ck_assert_ptr_null(x);                                                                     \
-        ck_error(HD_DTYPE, "hd_from_data: " name " and an array of " type ": expected " expected); \
+        ck_error(HD_DTYPE, "hd_from_data: " name " and an array of " type                          \
+                           ": expected an array of " expected);                                    \
         x = hd_wrap(variable, array, NULL, NULL, 1);                                               \
         ck_assert_ptr_null(x);                                                                     \
-        ck_error(HD_DTYPE, "hd_wrap: " name " and an array of " type ": expected " expected);      \
+        ck_error(HD_DTYPE,                                                                         \
+                 "hd_wrap: " name " and an array of " type ": expected an array of " expected);    \
     } while (0)
 #define OF_TYPE(type, name)                                                                        \
     do {                                                                                           \
@@ -60,9 +62,11 @@ START_TEST(another_type_is_refused)
     const float *const readers[] = {f, f};
     hd_dtype variable = HD_FLOAT32;
     ck_assert_ptr_null(hd_from_data(variable, fixed_rows, 1));
-    ck_error(HD_DTYPE, "hd_from_data: HD_FLOAT32 and an array of pointers: expected float");
+    ck_error(HD_DTYPE,
+             "hd_from_data: HD_FLOAT32 and an array of pointers: expected an array of float");
     ck_assert_ptr_null(hd_from_data(variable, readers, 1));
-    ck_error(HD_DTYPE, "hd_from_data: HD_FLOAT32 and an array of pointers: expected float");
+    ck_error(HD_DTYPE,
+             "hd_from_data: HD_FLOAT32 and an array of pointers: expected an array of float");
     bool *flags[] = {b, b};
     REFUSED(HD_BOOL, flags, "HD_BOOL", "pointers", "bool");
     char name[] = "name", *names[] = {name};
@@ -79,21 +83,27 @@ START_TEST(dims_and_const_do_not_hide_a_type)
     const float *pointer = one;
     const float *rows[] = {one, one};
     ck_assert_ptr_null(hd_from_data(d, one, 1));
-    ck_error(HD_DTYPE, "hd_from_data: HD_FLOAT64 and an array of float: expected double");
+    ck_error(HD_DTYPE,
+             "hd_from_data: HD_FLOAT64 and an array of float: expected an array of double");
     ck_assert_ptr_null(hd_from_data(d, two, 1));
-    ck_error(HD_DTYPE, "hd_from_data: HD_FLOAT64 and an array of float: expected double");
+    ck_error(HD_DTYPE,
+             "hd_from_data: HD_FLOAT64 and an array of float: expected an array of double");
     ck_assert_ptr_null(hd_from_data(d, three, 1));
-    ck_error(HD_DTYPE, "hd_from_data: HD_FLOAT64 and an array of float: expected double");
+    ck_error(HD_DTYPE,
+             "hd_from_data: HD_FLOAT64 and an array of float: expected an array of double");
     ck_assert_ptr_null(hd_from_data(d, pointer + 1, 1));
-    ck_error(HD_DTYPE, "hd_from_data: HD_FLOAT64 and an array of float: expected double");
+    ck_error(HD_DTYPE,
+             "hd_from_data: HD_FLOAT64 and an array of float: expected an array of double");
     ck_assert_ptr_null(hd_from_data(d, rows, 1));
-    ck_error(HD_DTYPE, "hd_from_data: HD_FLOAT64 and an array of pointers: expected double");
+    ck_error(HD_DTYPE,
+             "hd_from_data: HD_FLOAT64 and an array of pointers: expected an array of double");
     int64_t n = 1;
     ck_assert_ptr_null(hd_from_data(d, three[1], n));
-    ck_error(HD_DTYPE, "hd_from_data: HD_FLOAT64 and an array of float: expected double");
+    ck_error(HD_DTYPE,
+             "hd_from_data: HD_FLOAT64 and an array of float: expected an array of double");
     float variable[3] = {1};
     ck_assert_ptr_null(hd_wrap(d, variable, NULL, NULL, n));
-    ck_error(HD_DTYPE, "hd_wrap: HD_FLOAT64 and an array of float: expected double");
+    ck_error(HD_DTYPE, "hd_wrap: HD_FLOAT64 and an array of float: expected an array of double");
 }
 END_TEST
 
@@ -290,9 +300,12 @@ START_TEST(bfloat16_from_its_bits)
     ck_assert_int_eq(bits[0], 0x4049);
     ck_no_error();
     ck_assert_ptr_null(hd_from_data_checked(HD_BFLOAT16, bits, HD_C_SHORT, 6, 1, &n));
-    ck_error(HD_DTYPE, "hd_from_data: HD_BFLOAT16 and an array of short: expected unsigned short");
+    ck_error(
+        HD_DTYPE,
+        "hd_from_data: HD_BFLOAT16 and an array of short: expected an array of unsigned short");
     ck_assert_ptr_null(hd_from_data_checked(HD_FLOAT32, bits, HD_C_USHORT, 6, 1, &n));
-    ck_error(HD_DTYPE, "hd_from_data: HD_FLOAT32 and an array of unsigned short: expected float");
+    ck_error(HD_DTYPE,
+             "hd_from_data: HD_FLOAT32 and an array of unsigned short: expected an array of float");
 }
 END_TEST
 

@@ -259,7 +259,9 @@ START_TEST(release_never_gives_up_what_heed_holds)
         hd_release(a);
         ck_assert(hd_item(hd_list_get(l, 0)) == 5);
         hd_release(a);
-        ck_error(HD_STATE, "hd_release: (1,): no hd_retain is left to undo, and no scope holds it");
+        ck_error(
+            HD_STATE,
+            "hd_release: a tensor of (1,): no hd_retain is left to undo, and no scope holds it");
         ck_assert(hd_item(hd_list_get(l, 0)) == 5);
     }
 }

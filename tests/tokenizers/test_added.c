@@ -89,7 +89,7 @@ START_TEST(gaps)
         ck_assert_str_eq(text_of_id(t, id), texts[id]);
     }
     ck_assert_ptr_null(text_of_id(t, 8));
-    ck_error(HD_INDEX, "hd_tokenizer_decode: id 8 at 0: expected 0 to 7");
+    ck_error(HD_INDEX, "hd_tokenizer_decode: id 8 at position 0: expected 0 to 7");
     hd_tokenizer_free(t);
     const int64_t live = hd_bytes_live();
     hd_bytes_peak_reset();
@@ -109,12 +109,11 @@ START_TEST(ids_that_do_not_follow)
 {
     hd_tokenizer *t = NULL;
     char want[400];
-    snprintf(
-        want, sizeof want,
-        "hd_tokenizer_json: '%s': added_tokens has '<x>' with id 9, but it gets id 4, as in the "
-        "package tokenizers. The ids of new tokens must follow the vocabulary's in order, "
-        "without a gap",
-        temporary("tokenizer.json"));
+    snprintf(want, sizeof want,
+             "hd_tokenizer_json: '%s': added_tokens has '<x>' with id 9, but it gets id 4, as in "
+             "the Python package tokenizers. The ids of new tokens must follow those of the "
+             "vocabulary, in order and without a gap",
+             temporary("tokenizer.json"));
     ck_warning(t = tokenizer(false, VOCAB, TOKEN(9, "<x>") "," TOKEN(4, "<y>")), want);
     ck_elements(hd_tokenizer_encode_with(t, "<x><y>", -1, NULL), 4, 5);
     ck_assert_int_eq(hd_tokenizer_size(t), 6);

@@ -180,15 +180,15 @@ static const struct {
     {", \"ab\": 1048576}", "a b", "vocab.json': an id of the vocabulary is '1048576': " ID},
     {", \"ab\": -1}", "a b", "vocab.json': an id of the vocabulary is '-1': " ID},
     {", \"ab\": 65}", "a b", "vocab.json': id 65 is used twice: expected each id once"},
-    {", \"a\": 256}", "", "vocab.json': 'a': expected each token once"},
+    {", \"a\": 256}", "", "vocab.json': token 'a': expected each token once"},
     {", \"<|endoftext|>\": 256, \"<|endoftext|>\": 257}", "",
-     "vocab.json': '<|endoftext|>': expected each token once"},
-    {", \"a b\": 256}", "", "vocab.json': 'a b': expected GPT-2's characters for bytes"},
-    {", \"a\\u0000\": 256}", "", "vocab.json': 'a': expected GPT-2's characters for bytes"},
+     "vocab.json': token '<|endoftext|>': expected each token once"},
+    {", \"a b\": 256}", "", "vocab.json': token 'a b': expected GPT-2's characters for bytes"},
+    {", \"a\\u0000\": 256}", "", "vocab.json': token 'a': expected GPT-2's characters for bytes"},
     {", \"\\u4e2d\": 256}", "",
-     "vocab.json': '\xE4\xB8\xAD': expected GPT-2's characters for bytes"},
-    {", \"ab\": 256}", "", "merges.txt': 'ab': expected a line that makes this token"},
-    {", \"\": 256}", "", "merges.txt': '': expected a line that makes this token"},
+     "vocab.json': token '\xE4\xB8\xAD': expected GPT-2's characters for bytes"},
+    {", \"ab\": 256}", "", "merges.txt': token 'ab': expected a line that makes this token"},
+    {", \"\": 256}", "", "merges.txt': token '': expected a line that makes this token"},
     {"}", "a b", "merges.txt': line 1: 'a b': expected " TWO},
     {", \"ab\": 256}", "a b\nab c", "merges.txt': line 2: 'ab c': expected " TWO},
     {", \"\xC4\xA0"
@@ -328,7 +328,7 @@ START_TEST(files_that_cannot_be_read)
     const char *one = file_of("one.json", "{\"a\": 0}", 8);
     ck_assert_ptr_null(hd_tokenizer_bpe(one, empty));
     snprintf(want, sizeof want,
-             "hd_tokenizer_bpe: '%s': '\xC4\x80': expected a token for each byte", one);
+             "hd_tokenizer_bpe: '%s': token '\xC4\x80': expected a token for each byte", one);
     ck_error(HD_FORMAT, want);
     ck_assert_ptr_null(hd_tokenizer_bpe(NULL, vocab));
     ck_error(HD_NULL_ARG, "hd_tokenizer_bpe: vocab_path is NULL");

@@ -275,7 +275,7 @@ static const struct {
      "normalizer is 'Lowercase;': expected none, NFC, or Replace of a space by U+2581, with or "
      "without Prepend of U+2581"},
     {"gpt2", "\"normalizer\":null", "\"normalizer\":{\"type\":\"NFC\",\"form\":1}",
-     "normalizer has 'form': expected only known keys"},
+     "normalizer has the unknown key 'form'"},
     {"llama3", "{1,3}", "{1,4}",
      "pre_tokenizer is 'Split behavior='Isolated' invert=false "
      "pattern='(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,4}| "
@@ -287,7 +287,7 @@ static const struct {
      "Fuse, with or without Strip of one space"},
     {"llama2", SPACES, "\"normalizer\":null,\"pre_tokenizer\":null",
      "normalizer '', pre_tokenizer '' and decoder 'Replace pattern='\xE2\x96\x81' content=' "
-     "';ByteFallback;Fuse;Strip content=' ' start=1 stop=0;': expected three of one form of "
+     "';ByteFallback;Fuse;Strip content=' ' start=1 stop=0;' do not belong to one form of "
      "tokenizer"},
     {"gpt2", "\"type\":\"BPE\"", "\"type\":\"WordPiece\"",
      "model.type is 'WordPiece': expected BPE"},
@@ -298,13 +298,12 @@ static const struct {
      "model.end_of_word_suffix is '</w>': expected null"},
     {"gpt2", "\"fuse_unk\":false", "\"fuse_unk\":1",
      "model.fuse_unk is '1': expected true or false"},
-    {"gpt2", "\"fuse_unk\":false", "\"fuze_unk\":1",
-     "model has 'fuze_unk': expected only known keys"},
+    {"gpt2", "\"fuse_unk\":false", "\"fuze_unk\":1", "model has the unknown key 'fuze_unk'"},
     {"gpt2", "\"byte_fallback\":false", "\"byte_fallback\":true",
      "model.byte_fallback is true: expected false, because words consist of bytes"},
     {"llama2", "<0x41>", "<0x4G>",
-     "'<0x41>': expected a token for each byte, because of byte_fallback"},
-    {"gpt2", "\"#\":", "\"!\":", "'!': expected each token once"},
+     "token '<0x41>': expected a token for each byte, because of byte_fallback"},
+    {"gpt2", "\"#\":", "\"!\":", "token '!': expected each token once"},
     {"gpt2", "\"!\":0", "\"!\":1e2", "an id of the vocabulary is '1e2': " ID},
     {"gpt2", "\"!\":0", "\"!\":1048576", "an id of the vocabulary is '1048576': " ID},
     {"gpt2", "\"!\":0", "\"!\":5", "id 5 is used twice: expected each id once"},

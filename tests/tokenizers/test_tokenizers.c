@@ -179,9 +179,9 @@ START_TEST(refuses_ids)
     hd_tokenizer *t = hd_tokenizer_bytes();
     const int64_t ids[] = {5, 256, -1};
     ck_assert_ptr_null(hd_tokenizer_decode(t, hd_from_data(HD_INT64, ids, 3), NULL));
-    ck_error(HD_INDEX, "hd_tokenizer_decode: id 256 at 1: expected 0 to 255");
+    ck_error(HD_INDEX, "hd_tokenizer_decode: id 256 at position 1: expected 0 to 255");
     ck_assert_ptr_null(hd_tokenizer_decode_bytes(t, hd_from_data(HD_INT64, ids + 2, 1), NULL));
-    ck_error(HD_INDEX, "hd_tokenizer_decode_bytes: id -1 at 0: expected 0 to 255");
+    ck_error(HD_INDEX, "hd_tokenizer_decode_bytes: id -1 at position 0: expected 0 to 255");
     ck_assert_ptr_null(hd_tokenizer_decode(t, hd_zeros(HD_FLOAT32, 1), NULL));
     ck_error(HD_DTYPE, "hd_tokenizer_decode: ids of float32: expected int64");
     ck_assert_ptr_null(hd_tokenizer_decode(NULL, hd_zeros(HD_INT64, 1), NULL));

@@ -95,7 +95,7 @@ START_TEST(keeps_the_old_file)
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     ck_assert(!hd_picture_save_svg(p, path));
     snprintf(message, sizeof message,
-             "hd_picture_save_svg: '%s': a special file: expected a regular file, or none", path);
+             "hd_picture_save_svg: '%s' is a special file: expected a regular file, or none", path);
     ck_error(HD_IO, message);
     struct stat st;
     ck_assert_int_eq(stat(path, &st), 0);

@@ -176,7 +176,7 @@ START_TEST(hooks_views_and_graphs)
     ck_no_error();
     ck_assert_ptr_null(hd_exp(row));
     ck_error(HD_GRAD, "hd_exp: (1, 3) is a view of a parameter that hd_module_to has converted "
-                      "since: take it again");
+                      "since. Take the view again");
     hd_module_free(m);
 }
 END_TEST
@@ -191,7 +191,7 @@ START_TEST(a_change_through_a_view)
     ck_assert(hd_module_to(m, HD_FLOAT64));
     ck_assert_ptr_null(hd_mul_(row, x));
     ck_error(HD_GRAD, "hd_mul_: (1, 3) is a view of a parameter that hd_module_to has converted "
-                      "since: take it again");
+                      "since. Take the view again");
     ck_assert(hd_mul_scalar_(row, 2));
     hd_module_free(m);
 }

@@ -53,7 +53,8 @@ PAGE = """<!doctype html>
 
 
 class Site:
-    def __init__(self, headers, info):
+    def __init__(self, headers, info, live=()):
+        self.live = live        # paths of the pages that run a program
         self.headers = [h for h in headers if h.topics]
         self.heed = next((h for h in headers if h.name == "heed.h"), None)
         self.info, self.index = info, info.index
@@ -392,8 +393,22 @@ class Site:
         html = document.html.replace("<p>GUIDES</p>", "<ol>" + "".join(cards) + "</ol>")
         topics = "".join(f'<dt><a href="{h.name[:-2]}.html">{h.name}</a></dt><dd>{self.prose(capital(h.summary))}.</dd>'
                          for h in self.headers)
+        html = html.replace("<p>PAGES</p>", self.live_pages())
         html = html.replace("<p>HEADERS</p>", f'<dl class="index">{topics}</dl>')
         self.write("index.html", document.title, html, "docs/index.md", "Attention in C: a small tensor library with autograd")
+
+    def live_pages(self):
+        """Takes over the pages that run a program, and lists them."""
+        listed = []
+        for path in self.live:
+            with open(path, encoding="utf-8") as f:
+                title = unescape(re.search("<title>(.*?) - heed</title>", f.read())[1])
+            page = os.path.basename(path)
+            shutil.copy(path, self.folder)
+            listed.append(f'<li><a href="{page}">{escape(title)}</a></li>')
+            self.search.append([title, page, "runs in your browser", ""])
+        return ('<h2 id="in-your-browser">In your browser</h2>\n<p>These pages run heed where you read them: the cells of '
+                f'two notebooks, and a training.</p>\n<ul>{"".join(listed)}</ul>' if listed else "")
 
     def write_all(self, folder):
         self.folder = folder

@@ -68,7 +68,7 @@ def main():
             composing += not wanted[-1][0]
         else:
             letters[wanted.pop()] = letter
-    print("/* nfc_tables.c - printed by tools/generate/gen_nfc.py: Unicode 9.0, as the package tokenizers. */")
+    print("/* nfc_tables.c - the tables of nfc.h for Unicode 9.0, printed by tools/generate/gen_nfc.py. */")
     print('#include "tokenizers/nfc.h"\n')
     print("/* clang-format off */")
     print(char_table("hd__nfc_classes", [class_of(code) for code in range(CODES)], bits=8, letters=3))

@@ -50,7 +50,7 @@ def main():
         sys.exit(f"Unicode {unicodedata.unidata_version}, expected {VERSION}")
     if sys.argv[1:] == ["--check"]:
         return check()
-    print(f"/* char_classes.c - printed by tools/generate/gen_unicode.py, from Unicode {VERSION}. */")
+    print(f"/* char_classes.c - the classes of characters, as tools/generate/gen_unicode.py has printed them\n * from Unicode {VERSION}. */")
     print('#include "tokenizers/chars.h"\n')
     print("/* clang-format off */")
     print(char_table("hd__chars_classes", [class_of(code) for code in range(CODES)], bits=2, letters=2), end="")

@@ -61,7 +61,7 @@ known("attention whose v has other rows than k",
 known("attention with a mask and is_causal",
       [leaf(X, [1, 1, 2, 1]), leaf(M := Var("m"), [2, 2]),
        (W, "hd_scaled_dot_product_attention", [X, X, X, M, 0.0, True])],
-      what=ATTENTION, kind="error", says="expected one of them")
+      what=ATTENTION, kind="error", says="expected at most one of them")
 known("hd_grad_node of a view taken while grad mode was off",
       [leaf(X, [1]), grad(X), mode(False), (Y, "hd_view_n", [X, [1, 1]]), mode(True), (Z, "node", [Y])],
       what="hd_grad_node", kind="error", says="taken while grad mode was off")
@@ -69,7 +69,7 @@ known("hd_grad_node of a view taken while grad mode was off",
 
 def a_hook_of_an_earlier_value(e):
     name, version = e.machine.hooked[e.args[0]]
-    return e.what == "hd_remove_hook" and "is no hook of" in e.text and e.env[name][1]._version > version
+    return e.what == "hd_remove_hook" and "is not the id of a hook of" in e.text and e.env[name][1]._version > version
 
 
 known("hd_remove_hook of a tensor that was changed in place after hd_register_hook",
@@ -518,7 +518,7 @@ known("attention with enable_gqa, which heed computes on views",
 known("attention with enable_gqa whose k and v have different numbers of heads",
       [leaf(X, [1, 2, 1, 1]), leaf(Y, [1, 1, 1, 1]),
        (Z, "hd_scaled_dot_product_attention_with", [X, X, Y, {"enable_gqa": True, "is_causal": False}])],
-      what="hd_scaled_dot_product_attention_with", kind="error", says="with equal heads in k and v")
+      what="hd_scaled_dot_product_attention_with", kind="error", says="as many heads in v as in k")
 
 
 # ---- optimizers and schedules: the section train leaves these out

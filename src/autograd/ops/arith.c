@@ -13,8 +13,8 @@
 
 enum arith_saves { NOTHING, FACTORS, DIVISOR, BOTH_FACTORS };
 
-/* y = a op b. Saves each operand if the other one needs a gradient. DIVISOR always saves b, and
- * BOTH_FACTORS both. */
+/* Computes y = a op b. Saves each operand if the other one needs a gradient. DIVISOR always saves
+ * b, and BOTH_FACTORS both. */
 static hd_tensor *arith(const hd__op *op, hd_tensor *a, hd_tensor *b, enum arith_saves saves)
 {
     hd_dtype d;
@@ -42,7 +42,7 @@ void hd__op_neg_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = hd_neg(dy[0]);
 }
 
-/* da += dy,  db += -dy; x - s has one input */
+/* da += dy,  db += -dy; x - s has the one input x */
 static void sub_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = hd__node_needs(n, 0) ? dy[0] : HD_NONE;
@@ -86,8 +86,7 @@ static void pow_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 }
 
 /* maximum: da += dy where a > b,  db += dy where a < b; minimum: da += dy where a < b,  db += dy
- * where a > b. Equal elements get half of dy each. Where a or b is NaN, both get dy, because NaN
- * compares false. */
+ * where a > b. Where a = b, each gets dy / 2. Where a or b is NaN, each gets dy. */
 static void larger_or_smaller_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const bool maximum = n->op->kind == HDK_MAXIMUM;
@@ -100,7 +99,7 @@ static void larger_or_smaller_backward(hd__node *n, hd_tensor *const *dy, hd_ten
     }
 }
 
-/* da += dy,  db += dy; x + s has one input */
+/* da += dy,  db += dy; x + s has the one input x */
 const hd__op hd__op_add = HD__OP_KIND("AddBackward0", hd__op_same_backward, HDK_ADD);
 const hd__op hd__op_sub = HD__OP_KIND("SubBackward0", sub_backward, HDK_SUB);
 const hd__op hd__op_mul = HD__OP_KIND("MulBackward0", mul_backward, HDK_MUL);
@@ -155,7 +154,7 @@ hd_tensor *hd_minimum(hd_tensor *a, hd_tensor *b)
 
 /* ---------------------------------------------------------------- a tensor and a number */
 
-/* y = x op s, or s op x */
+/* Computes y = x op s, or s op x if number_first. */
 static hd_tensor *arith_scalar(const hd__op *op, hd_tensor *x, hd_scalar s, bool number_first)
 {
     hd_dtype d;
@@ -228,7 +227,8 @@ hd_tensor *(hd_rsub_scalar)(hd_tensor *x, hd_scalar s)
     return arith_scalar(&rsub_op, x, s, true);
 }
 
-/* As in PyTorch, exponents such as 2 and 0.5 do not use pow, which would round differently. */
+/* Returns x to the power s in dtype d, unrecorded. As in PyTorch, exponents such as 2 and 0.5 have
+ * loops of their own, because pow_loop would round differently. */
 static hd_tensor *power(hd_tensor *x, hd_scalar s, hdk_loop pow_loop, hd_dtype d)
 {
     static const struct {

@@ -6,8 +6,8 @@
 #include "autograd/op.h"
 #include "tensor/elementwise.h"
 
-/* The op's kind is the loop of hdk_binary. If an operand is a number, the node's params are the
- * number, an hd_scalar. */
+/* The kind of each op is the number of its loop in hdk_binary. If an operand is a number, the
+ * node's params are that number, as an hd_scalar. */
 extern const hd__op hd__op_add, hd__op_sub, hd__op_mul, hd__op_div, hd__op_mul_scalar,
     hd__op_div_scalar;
 

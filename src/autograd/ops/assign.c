@@ -28,8 +28,8 @@ static bool shape_fits(hd_tensor *x, hd_tensor *b)
                    HD__SHAPE(x), HD__SHAPE(b));
 }
 
-/* True if x and b overlap, but are not the same memory element by element. As in PyTorch, false if
- * x or b is not dense. */
+/* True if x and b share elements, but are not the same elements in the same order. As in PyTorch,
+ * false if x or b has gaps or repeated elements (hd__tensor_dense). */
 static bool partly_overlaps(const hd_tensor *x, const hd_tensor *b)
 {
     return x->storage == b->storage && x->numel > 0 && b->numel > 0 &&
@@ -44,7 +44,8 @@ bool hd__op_operand_ok(hd_tensor *x, hd_tensor **b)
     }
     if (partly_overlaps(x, *b)) {
         return hd_fail(HD_STATE,
-                       "%s and %s share some memory, so the second would change. Clone it",
+                       "%s and %s overlap in part, so writing to the first would change the "
+                       "second. Clone the second",
                        HD__SHAPE(x), HD__SHAPE(*b));
     }
     if (x->storage == (*b)->storage && !hd__tensor_same_memory(x, *b)) {
@@ -127,15 +128,17 @@ hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src)
 
 /* ---------------------------------------------------------------- x[...] = value */
 
-/* The part x[index...], which is to be written; x itself if the index picks all of x. */
+/* Returns the view x[index...], to which the caller writes; x itself if the index picks all of
+ * x. */
 static hd_tensor *target_of(hd_tensor *x, int n, const int64_t *index)
 {
     hd_tensor *part = hd_getitem_n(x, n, index);
     return part && part->numel == x->numel && hd__tensor_same_shape(part, x) ? x : part;
 }
 
-/* value without the leading dims of size 1 that target lacks, which Python's assignment allows.
- * Fails if the rest does not broadcast to target. */
+/* Returns value without the leading dims of size 1 that target lacks, as Python's assignment does.
+ * If both share a storage, also expands it, so that hd__op_operand_ok copies and does not refuse
+ * it. */
 static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
 {
     int lead = 0;

@@ -1,7 +1,8 @@
-/* attention.c - scaled_dot_product_attention: its arguments, the choice of a path, and its node.
+/* attention.c - scaled_dot_product_attention: checks its arguments, chooses one of two paths, and
+ * records the node.
  *
- * The fused path (attention_run.c) saves the inputs, the output, and log sum exp of each row of
- * scores. The composed path calls other ops. attention_of chooses the path. */
+ * The fused path (attention_run.c) saves the inputs, the output, and log(sum(exp(score))) of each
+ * row of scores. The composed path calls other ops. */
 #include <math.h>
 #include <stdatomic.h>
 
@@ -16,7 +17,8 @@
 
 typedef hd__attention_call attention_args;
 
-/* multiplications up to which row by row is faster; measured with 8 and 16 features per head */
+/* The most multiplications for which the fused path, row by row, is faster than the composed path.
+ * Measured with 8 and 16 features per head. */
 enum { ROWS_PAY = 1 << 13 };
 
 static atomic_bool fused = true;
@@ -33,7 +35,7 @@ bool hd_fused_attention(void)
 
 /* ---------------------------------------------------------------- the call */
 
-/* sizes = the batch dims, rows, and cols unless it is negative. Returns their number. */
+/* Writes c's batch dims, rows and, unless it is negative, cols to sizes. Returns their number. */
 static int sizes_of(const attention_args *c, int64_t rows, int64_t cols, int64_t *sizes)
 {
     memcpy(sizes, c->batch, sizeof *sizes * (size_t)c->n_batch);
@@ -42,8 +44,8 @@ static int sizes_of(const attention_args *c, int64_t rows, int64_t cols, int64_t
     return c->n_batch + (cols < 0 ? 1 : 2);
 }
 
-/* w = softmax(scale q k^T + mask), ds = w (dy v^T - sum(dy y)):
- * dq += scale ds k,  dk += scale ds^T q,  dv += w^T dy; w after dropout */
+/* w = softmax(scale q k^T + mask),  y = w v,  ds = w (dy v^T - sum(dy y)):
+ * dq += scale ds k,  dk += scale ds^T q,  dv += w^T dy. In y and dv, w is taken after dropout. */
 static void attention_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const attention_args *c = hd__node_params(n);
@@ -69,8 +71,8 @@ static const hd__op flash_op =
 static const hd__op attention_unsafe_view_op = HD__OP("UnsafeViewBackward0", attention_backward);
 static const hd__op attention_mm_op = HD__OP("MmBackward0", attention_backward);
 
-/* The op with PyTorch's name. Its fused kernel computes the plain case; matrix products compute the
- * others. */
+/* Returns the op with PyTorch's name. PyTorch's fused kernel computes the plain case only, and
+ * matrix products compute the others. */
 static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
                                       const hd_tensor *mask, const attention_args *c)
 {
@@ -87,7 +89,8 @@ static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, co
     return plain ? &flash_op : &attention_unsafe_view_op;
 }
 
-/* Draws a seed for dropout or, from the native stream, one bit for each score. */
+/* Draws dropout's random numbers: from the MCG31 stream only a seed, into c->head; from the native
+ * stream a bit for each score, into a new tensor *bits, which is HD_NONE otherwise. */
 static bool draw_bits(attention_args *c, hd_tensor **bits)
 {
     enum { RUN = 4096 };
@@ -96,7 +99,7 @@ static bool draw_bits(attention_args *c, hd_tensor **bits)
     int64_t n = c->heads * h->l * h->s, bytes = (n + 7) / 8;
     *bits = HD_NONE;
     if (h->keep == 1 || h->keep == 0) {
-        h->bits = NULL; /* limit stays 0, so a keep of 0 keeps nothing */
+        h->bits = NULL; /* limit stays 0: for a keep of 0, no weight is kept */
         h->seed = 1;
         return true;
     }
@@ -202,8 +205,8 @@ static bool dtypes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v
                     hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype)));
 }
 
-/* Broadcasts the batch dims of x, all but the last two, into c->batch. Each head of x counts as
- * `group` heads. */
+/* Broadcasts c->batch with the batch dims of x, all but the last two. Each head of x counts as
+ * `group` heads. False, without an error, if they do not broadcast. */
 static bool join_grouped(attention_args *c, const hd_tensor *x, int64_t group)
 {
     int64_t sizes[HD_MAX_DIMS];
@@ -214,7 +217,8 @@ static bool join_grouped(attention_args *c, const hd_tensor *x, int64_t group)
     return hd__tensor_broadcast_with(&c->n_batch, c->batch, x->ndim - 2, sizes) == 0;
 }
 
-/* The number of q's heads that share one head of k and v; -1 with an error. */
+/* Returns the number of heads of q that share one head of k and v; -1 with HD_SHAPE if the heads do
+ * not fit. */
 static int64_t group_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v, bool enable_gqa)
 {
     if (!enable_gqa) {
@@ -228,13 +232,14 @@ static int64_t group_of(const hd_tensor *q, const hd_tensor *k, const hd_tensor 
         }
     }
     hd_fail(HD_SHAPE,
-            "q %s, k %s, v %s with enable_gqa: expected (..., heads, n, d) each, with equal heads "
-            "in k and v, and a multiple of them in q",
+            "q %s, k %s, v %s with enable_gqa: expected (..., heads, n, d) each, as many heads in "
+            "v as in k, and a multiple of that number in q",
             HD__SHAPE(q), HD__SHAPE(k), HD__SHAPE(v));
     return -1;
 }
 
-/* c->batch holds the batch dims of the weights. */
+/* Fails with HD_SHAPE unless mask has 2 dims or more and broadcasts to the weights, whose batch
+ * dims c->batch has now. */
 static bool attn_mask_ok(const hd_tensor *mask, const attention_args *c)
 {
     int64_t sizes[HD_MAX_DIMS];
@@ -277,13 +282,14 @@ static bool attention_options_ok(const hd_attention_options *o)
         return hd_fail(HD_VALUE, "dropout_p %s: expected 0 to 1", hd_float_repr(o->dropout_p));
     }
     return !o->is_causal || hd__tensor_is_none(o->attn_mask) ||
-           hd_fail(HD_VALUE, "is_causal and attn_mask: expected one of them");
+           hd_fail(HD_VALUE, "is_causal and an attn_mask: expected at most one of them");
 }
 
-/* Counts the heads. Fails if the scores of large expanded tensors overflow. */
+/* Sets c->heads. Fails with HD_MEMORY if the size of the scores overflows, which it may for
+ * expanded tensors. */
 static bool count_heads(attention_args *c)
 {
-    int64_t sizes[HD_MAX_DIMS], scores = 8; /* in bytes; a size of 0 hides no overflow */
+    int64_t sizes[HD_MAX_DIMS], scores = 8; /* in bytes; a size of 0 counts as 1 */
     int ndim = sizes_of(c, c->head.l, c->head.s, sizes);
     c->heads = 1;
     for (int i = 0; i < ndim; i++) {
@@ -295,7 +301,7 @@ static bool count_heads(attention_args *c)
     return true;
 }
 
-/* Fills c->head. The arguments are checked. */
+/* Sets the fields of c->head that depend on the options. */
 static void fill_call(attention_args *c, const hd_attention_options *o)
 {
     hdk_head *h = &c->head;
@@ -306,12 +312,12 @@ static void fill_call(attention_args *c, const hd_attention_options *o)
     h->scale = o->scale;
     if (isnan(o->scale)) {
         h->divisor = sqrt((double)h->d);
-        h->scale = 1; /* used if d and the divisor are 0; all scores are 0 then */
+        h->scale = 1; /* used only if d is 0: all scores are then 0 */
     }
 }
 
-/* True if v has heads that neither q nor k has. The fused path would compute the same weights, and
- * draw their dropout, once for each of these heads. */
+/* True if v has batch dims that q and k do not have, so several heads of v share their weights. The
+ * fused path would compute these weights, and draw their dropout, for each head of v. */
 static bool weights_repeat(const hd_tensor *q, const hd_tensor *k, const attention_args *c)
 {
     if (q->ndim == c->n_batch + 2 && q->numel == c->heads * c->head.l * c->head.d) {
@@ -322,7 +328,8 @@ static bool weights_repeat(const hd_tensor *q, const hd_tensor *k, const attenti
     return !all || memcmp(w.batch, c->batch, sizeof *w.batch * (size_t)w.n_batch) != 0;
 }
 
-/* Runs one of the paths. The arguments are checked, and c is filled. */
+/* Computes attention by the fused or the composed path. The arguments are checked, and c is
+ * filled. */
 static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                const hd_attention_options *o, attention_args *c,
                                hd_tensor **weights)
@@ -330,15 +337,15 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     const hdk_head *h = &c->head;
     bool mask_learns = hd__record_wants_grad(o->attn_mask);
     bool empty = !c->heads || !h->l || !h->s || !h->d || !h->dv;
-    /* For a handful of tokens, the fused path, which then goes row by row, saves the cost of ten
-     * ops. For a few dozen tokens, the composed path is up to four times as fast, with the same
-     * bits. */
+    /* With few keys, the fused path goes row by row. For a handful of tokens it is faster, because
+     * the composed path calls ten ops; for a few dozen, it takes up to four times as long. The bits
+     * are the same. */
     bool rows_are_slow = h->s <= HD__FEW_KEYS && hd__attention_work(c) > ROWS_PAY;
     if (!hd_fused_attention() || mask_learns || empty || rows_are_slow || weights_repeat(q, k, c)) {
         return composed(q, k, v, o, c, weights);
     }
     hd_tensor *mask = o->attn_mask;
-    if (!hd__tensor_is_none(mask)) { /* its dims of size 1 repeat */
+    if (!hd__tensor_is_none(mask)) { /* repeats its dims of size 1, without a copy */
         int64_t sizes[HD_MAX_DIMS];
         mask = hd__tensor_expand(mask, sizes_of(c, h->l, h->s, sizes), sizes);
     }
@@ -346,7 +353,8 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     return mask ? fused_attention(q, k, v, mask, op, c, weights) : NULL;
 }
 
-/* x with dim -3, its heads, split: keys * group heads into (keys, group), others into (heads, 1) */
+/* Returns a view of x whose dim -3, the heads, is split in two: (keys, group) if x has keys * group
+ * heads, (heads, 1) otherwise. */
 static hd_tensor *split_groups(hd_tensor *x, int64_t keys, int64_t group)
 {
     int64_t sizes[HD_MAX_DIMS + 1], *heads = sizes + x->ndim - 3;
@@ -358,8 +366,8 @@ static hd_tensor *split_groups(hd_tensor *x, int64_t keys, int64_t group)
     return hd_view_n(x, x->ndim + 1, sizes);
 }
 
-/* Attention of q (..., keys, group, l, d) with k (..., keys, 1, s, d), which repeats without a
- * copy. */
+/* Computes attention in which `group` heads of q share a head of k and v: q becomes (..., keys,
+ * group, l, d) and k (..., keys, 1, s, d), which broadcasts without a copy. */
 static hd_tensor *grouped_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                     const hd_attention_options *o, int64_t group, attention_args *c,
                                     hd_tensor **weights)

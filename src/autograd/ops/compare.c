@@ -27,8 +27,8 @@ static hd_tensor *compare_scalar(int op, hd_tensor *x, hd_scalar s)
     return hd__tensor_arg("x", x) ? compare_in(hd__tensor_promote_scalar(x, s), op, x, s) : NULL;
 }
 
-/* Converts a and b to their common dtype before bool, so a 0-d operand of a wider dtype may become
- * 0. */
+/* Converts a and b to their common dtype first, and then to bool. So beside a float32 tensor, a 0-d
+ * float64 of 1e-50 becomes 0, which is false. */
 static hd_tensor *logical_op(hdk_loop loop, hd_tensor *a, hd_tensor *b)
 {
     if (!hd__tensor_two_args(a, b)) {
@@ -120,7 +120,7 @@ hd_tensor *(hd_ge_scalar)(hd_tensor *x, hd_scalar s)
     return compare_scalar(HDK_GE, x, s);
 }
 
-/* For bytes 0 and 1, "and" is the product, "or" the sum, and "xor" the inequality. */
+/* Elements are bytes 0 and 1: "and" is the product, "or" the sum, and "xor" the inequality. */
 hd_tensor *hd_logical_and(hd_tensor *a, hd_tensor *b)
 {
     HD__CALL("hd_logical_and");
@@ -176,7 +176,7 @@ hd_tensor *hd_isfinite(hd_tensor *x)
 
 /* ---------------------------------------------------------------- whole tensors */
 
-/* y is a new bool tensor, so it is dense in some order of its dims; false if y is NULL. */
+/* True if all elements of y are true; false if y is NULL. y is new, so its bytes have no gaps. */
 static bool all_true(const hd_tensor *y)
 {
     return y && !memchr(hd__tensor_ptr(y), 0, (size_t)y->numel);
@@ -190,8 +190,8 @@ bool hd_equal(hd_tensor *a, hd_tensor *b)
            all_true(compare(HDK_EQ, a, b));
 }
 
-/* a == b, or both are NaN and equal_nan is true, or |a - b| is finite and within the tolerance. The
- * differences of integers are computed in float32. */
+/* True where a == b, where both are NaN and equal_nan is true, or where |a - b| is finite and at
+ * most atol + |rtol b|. The differences of integers are computed in float32. */
 static hd_tensor *is_close(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equal_nan)
 {
     hd_tensor *close = hd_eq(a, b);

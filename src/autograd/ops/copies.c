@@ -61,7 +61,8 @@ hd_tensor *hd_detach(hd_tensor *x)
 
 /* ---------------------------------------------------------------- cat, stack */
 
-/* dx_i += the i-th part of dy along dim; params: dim, then the length of each part */
+/* dx_i += the i-th part of dy along dim. The params are two ints, of which the first is dim, and
+ * then the length of each part. */
 static void cat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dim = hd__node_params(n);
@@ -69,7 +70,7 @@ static void cat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     int64_t start = 0;
     for (int i = 0; i < n->n_in; i++) {
         if (hd__node_needs(n, i)) {
-            /* cat skips a tensor of shape (0,) */
+            /* the length is also 0 for an input of shape (0,), which cat has skipped */
             const hd__node_out_meta *x = hd__node_input_meta(n, i);
             dx[i] = lens[i] ? hd_narrow(dy[0], *dim, start, lens[i])
                             : hd_zeros_n((hd_dtype)x->dtype, x->ndim, x->sizes);
@@ -107,20 +108,21 @@ static hd_dtype promoted(int64_t n, hd_tensor *const *xs)
     return all.dtype;
 }
 
+/* As in PyTorch, cat skips a tensor of shape (0,). */
 static bool skipped(const hd_tensor *x)
 {
     return x->ndim == 1 && x->sizes[0] == 0;
 }
 
-/* Returns the first tensor that is not skipped, whose sizes the others must have, except at dim;
- * NULL on error. Writes the result's dim and sizes into *at and sizes. */
+/* Checks that xs[] fit. Writes the result's dim and sizes to *at and sizes. Returns a tensor of
+ * xs[] that has as many dims as the result. */
 static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int *at, int64_t *sizes)
 {
     const hd_tensor *first = xs[0];
     for (int64_t i = 1; i < n && skipped(first); i++) {
         first = xs[i];
     }
-    *at = skipped(first) ? 0 : hd__tensor_dim(first, dim); /* skipped: all are (0,) */
+    *at = skipped(first) ? 0 : hd__tensor_dim(first, dim); /* skipped: all tensors are (0,) */
     if (*at < 0) {
         return NULL;
     }
@@ -131,14 +133,16 @@ static const hd_tensor *cat_shape(int64_t n, hd_tensor *const *xs, int dim, int 
             continue;
         }
         if (xs[i]->ndim == 0) {
-            return hd_fail(HD_SHAPE, "a tensor of (): expected 1 dim or more. hd_stack takes it");
+            return hd_fail(HD_SHAPE,
+                           "a 0-d tensor: expected 1 dim or more. Use hd_stack for 0-d tensors");
         }
         bool fits = xs[i]->ndim == first->ndim;
         for (int d = 0; d < first->ndim && fits; d++) {
             fits = d == *at || xs[i]->sizes[d] == first->sizes[d];
         }
         if (!fits) {
-            return hd_fail(HD_SHAPE, "%s and %s along dim %d: expected equal sizes elsewhere",
+            return hd_fail(HD_SHAPE,
+                           "%s and %s along dim %d: expected equal sizes in all other dims",
                            HD__SHAPE(first), HD__SHAPE(xs[i]), *at);
         }
         if (__builtin_add_overflow(sizes[*at], xs[i]->sizes[*at], &sizes[*at])) {
@@ -189,7 +193,8 @@ hd_tensor *hd_stack_n(int64_t n, hd_tensor *const *xs, int dim)
     }
     int ndim = xs[0]->ndim + 1, at = dim < 0 ? dim + ndim : dim;
     if (at < 0 || at >= ndim) {
-        return hd_fail(HD_INDEX, "dim %d of %d: expected %d to %d", dim, ndim, -ndim, ndim - 1);
+        return hd_fail(HD_INDEX, "dim %d of a result with %d dims: expected %d to %d", dim, ndim,
+                       -ndim, ndim - 1);
     }
     int64_t sizes[HD_MAX_DIMS + 1];
     for (int d = 0; d < ndim; d++) {
@@ -229,7 +234,8 @@ static bool repeats_ok(int64_t repeats)
     return repeats >= 0 || hd_fail(HD_VALUE, "%" PRId64 " repeats: expected 0 or more", repeats);
 }
 
-/* x with dim d r times as large: each block of the dims from `inner` on is repeated r times. */
+/* Returns x with dim d r times as large: each block of the dims from `inner` on is repeated r
+ * times. inner is d or d + 1. */
 static hd_tensor *repeated(hd_tensor *x, int d, int inner, int64_t r)
 {
     int64_t sizes[HD_MAX_DIMS], size;
@@ -247,11 +253,11 @@ static hd_tensor *repeated(hd_tensor *x, int d, int inner, int64_t r)
 }
 
 typedef struct repeats {
-    int ndim; /* of y */
-    int64_t n[HD_MAX_DIMS];
+    int ndim;               /* the number of dims of the result */
+    int64_t n[HD_MAX_DIMS]; /* the repeats along each of them */
 } repeats;
 
-/* x with leading dims of size 1 added, repeated n[d] times along each dim d; unrecorded */
+/* Returns x with leading dims of size 1 added, repeated n[d] times along each dim d; unrecorded. */
 static hd_tensor *tiled(hd_tensor *x, const repeats *p)
 {
     HD_NO_GRAD;
@@ -261,7 +267,7 @@ static hd_tensor *tiled(hd_tensor *x, const repeats *p)
         sizes[d] = d < lead ? 1 : x->sizes[d - lead];
     }
     hd_tensor *y = hd_reshape_n(x, p->ndim, sizes);
-    for (int d = 0; d < p->ndim && y; d++) { /* repeats of 0 first, which keep y small */
+    for (int d = 0; d < p->ndim && y; d++) { /* repeats of 0 come first, to keep y small */
         y = p->n[d] == 0 ? repeated(y, d, d, 0) : y;
     }
     for (int d = 0; d < p->ndim && y; d++) {
@@ -326,7 +332,7 @@ hd_tensor *hd_repeat_interleave(hd_tensor *x, int64_t repeats, int dim)
         return NULL;
     }
     if (x->ndim == 0) {
-        return hd_fail(HD_SHAPE, "(): expected a tensor with dimensions");
+        return hd_fail(HD_SHAPE, "x is 0-d: expected 1 dim or more");
     }
     HD__SCOPE_OR(NULL);
     return hd_scope_return(repeated(x, d, d + 1, repeats));
@@ -335,7 +341,7 @@ hd_tensor *hd_repeat_interleave(hd_tensor *x, int64_t repeats, int dim)
 /* ---------------------------------------------------------------- triangles */
 
 enum { LOWER, UPPER };        /* the kinds of the ops */
-enum { CUT_GRAIN = 1 << 16 }; /* bytes worth a task of the pool */
+enum { CUT_GRAIN = 1 << 16 }; /* the fewest bytes of a task */
 
 typedef struct cut {
     hd_tensor *y;
@@ -370,7 +376,7 @@ static hd_tensor *triangle(const hd__op *op, hd_tensor *x, int64_t diagonal)
     int64_t rows = x->sizes[x->ndim - 2], columns = x->sizes[x->ndim - 1];
     hd_tensor *y = hd__tensor_clone(x);
     cut c = {y, diagonal, op->kind == LOWER};
-    if (diagonal < -rows || diagonal > columns) { /* i + diagonal must not overflow */
+    if (diagonal < -rows || diagonal > columns) { /* otherwise i + diagonal might overflow */
         c.diagonal = diagonal < 0 ? -rows - 1 : columns;
     }
     if (y && y->numel > 0) {

@@ -1,8 +1,8 @@
 /* gradcheck.c - hd_gradcheck, which compares backward's gradients with central differences in
  * float64.
  *
- * Both are gradients of the sum of f's result times fixed, uneven weights, so one backward is
- * enough. */
+ * Both are gradients of one number: the sum of the elements of f's result, each times a fixed
+ * weight. So one backward is enough. The weights differ, so that errors do not cancel. */
 #include <math.h>
 
 #include "autograd/grad.h"
@@ -26,7 +26,7 @@ hd_gradcheck_options hd_gradcheck_defaults(void)
         .size = sizeof(hd_gradcheck_options), .eps = 1e-6, .atol = 1e-5, .rtol = 1e-3};
 }
 
-/* Weights in [0.5, 1.5) that do not repeat. */
+/* Returns weights in [0.5, 1.5) for the elements of y; no two are equal. */
 static hd_tensor *weights_like(const hd_tensor *y)
 {
     hd_tensor *w = hd__tensor_empty_as(HD_FLOAT64, y);
@@ -50,7 +50,7 @@ static hd_tensor *check_call(const check *c)
     return y && hd__tensor_arg("f's result", y) && hd__tensor_float_arg(y) ? y : NULL;
 }
 
-/* sum(weights * f), in float64; NaN on failure. */
+/* Returns sum(weights * f's result), computed in float64; NaN if it fails. */
 static double weighted(const check *c)
 {
     HD__SCOPE_OR(NAN);
@@ -59,7 +59,7 @@ static double weighted(const check *c)
     return y ? hd_item(hd_sum(hd_mul(hd__tensor_cast(y, HD_FLOAT64), weights_like(y)))) : NAN;
 }
 
-/* The address of element i of x, in row-major order */
+/* Returns the address of element i of x, in row-major order. */
 static double *element(hd_tensor *x, int64_t i)
 {
     hd__dims all;
@@ -108,15 +108,16 @@ static bool gradcheck_inputs_ok(int n, hd_tensor *const *inputs)
         if (hd__graph_requires_grad(inputs[i]) &&
             (inputs[i]->dtype != HD_FLOAT64 || !hd_is_leaf(inputs[i]) ||
              hd__tensor_overlaps_itself(inputs[i]))) {
-            return hd_fail(HD_VALUE, "input %d, %s of %s: expected a float64 leaf", i,
+            return hd_fail(HD_VALUE,
+                           "input %d, %s of %s: expected a float64 leaf that is not expanded", i,
                            HD__SHAPE(inputs[i]), hd_dtype_name(inputs[i]->dtype));
         }
     }
     return true;
 }
 
-/* Sets grads[i] to the gradient of weighted(c) for input i by backward, or to HD_NONE for an input
- * that has none. Writes the grad_fn of f's result to name. */
+/* Sets grads[i] to the gradient of weighted(c) for input i, as backward computes it, or to HD_NONE
+ * if it has none. Writes the grad_fn of f's result to name. */
 static bool analytic(const check *c, hd_tensor **grads, char name[64])
 {
     hd_tensor *y = check_call(c);

@@ -1,8 +1,8 @@
-/* index.c - ops that read or write the elements that an index tensor names: index_select, gather,
- * embedding, index_add, scatter; and one_hot, bincount, nonzero.
+/* index.c - ops that read or write the elements to which an index tensor points: index_select,
+ * gather, embedding, index_add, scatter; and one_hot, bincount, nonzero.
  *
- * Every index is checked before the result is allocated. Backward adds in the order of the index
- * for any number of threads, because each thread has its own columns and walks all indices.
+ * Every index is checked before the result is allocated. Each thread of backward has its own
+ * columns and walks all indices, so the order of the sums does not depend on the number of threads.
  *
  * pick.c walks any strides. For contiguous tensors this file copies and adds whole rows, because
  * hd__op_pick takes 20% more instructions for 256 rows of 64 floats, and 50% more for one row. */
@@ -20,7 +20,7 @@
 #include <inttypes.h>
 #include <stdatomic.h>
 
-enum { INDEX_GRAIN = 32768 };
+enum { INDEX_GRAIN = 32768 }; /* the fewest elements of a task */
 
 /* ---------------------------------------------------------------- checking */
 
@@ -52,7 +52,7 @@ static void check_range(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* index, made contiguous; NULL with HD_INDEX if an element lies outside [0, n). */
+/* Returns index, made contiguous. Fails with HD_INDEX if an element lies outside [0, n). */
 static hd_tensor *checked(hd_tensor *index, int64_t n)
 {
     index = hd__tensor_contiguous(index);
@@ -71,7 +71,7 @@ static hd_tensor *checked(hd_tensor *index, int64_t n)
 
 /* ---------------------------------------------------------------- along one dim */
 
-/* x as (outer, len, inner), where len is the indexed dim, and n indices into it */
+/* x seen as (outer, len, inner), where len is the size of the indexed dim, and n indices into it */
 typedef struct index_lines {
     int64_t outer, len, inner, n;
     const int64_t *index;
@@ -94,7 +94,7 @@ static index_lines lines_of(const hd_tensor *x, int dim, const hd_tensor *index,
                          .dtype = from->dtype};
 }
 
-/* Copies lines [begin, end) of outer * n from contiguous memory. Widens bfloat16 to float32. */
+/* Copies lines [begin, end) of the result's outer * n lines. Converts bfloat16 to float32. */
 static void pick_lines(int64_t begin, int64_t end, void *arg)
 {
     const index_lines *l = arg;
@@ -114,7 +114,7 @@ static void pick_lines(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* The contiguous index with ndim dims, (1, ..., n, ..., 1), with n at dim */
+/* Returns the contiguous index as (1, ..., n, ..., 1), with ndim dims and n at dim. */
 static hd_tensor index_along(const hd_tensor *index, int ndim, int dim)
 {
     hd_tensor at = hd__op_geometry_of(index);
@@ -138,7 +138,7 @@ static void pick(hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index)
     hd__parallel_for(l.outer * l.n, INDEX_GRAIN / (l.inner + 1), pick_lines, &l);
 }
 
-/* For columns [begin, end) of outer * inner: to[o][index[i]] += from[o][i], for each i in order */
+/* For columns (o, c) in [begin, end), and each i in order: to[o][index[i]][c] += from[o][i][c] */
 static void add_columns(int64_t begin, int64_t end, void *arg)
 {
     const index_lines *l = arg;
@@ -181,7 +181,7 @@ static void pick_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         return;
     }
     l.skip = params->skip;
-    int64_t columns = l.n > 0 ? l.outer * l.inner : 0; /* there may be 2^40 without indices */
+    int64_t columns = l.n > 0 ? l.outer * l.inner : 0; /* no loop over 2^40 columns for n = 0 */
     hd__parallel_for(columns, INDEX_GRAIN / (l.n + 1), add_columns, &l);
 }
 
@@ -221,9 +221,10 @@ hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx
         return NULL;
     }
     if (weight->ndim != 2 || index->ndim == HD_MAX_DIMS) {
-        return hd_fail(HD_SHAPE,
-                       "index %s and weight %s: expected up to %d dims, and weight (n, d)",
-                       HD__SHAPE(index), HD__SHAPE(weight), HD_MAX_DIMS - 1);
+        return hd_fail(
+            HD_SHAPE,
+            "index %s and weight %s: expected an index of up to %d dims, and a weight (n, d)",
+            HD__SHAPE(index), HD__SHAPE(weight), HD_MAX_DIMS - 1);
     }
     const int64_t count = weight->sizes[0];
     if (padding_idx != HD_NO_PADDING) {
@@ -269,8 +270,8 @@ static bool gather_shapes_ok(const hd_tensor *x, int dim, const hd_tensor *index
         ok = d == dim || index->sizes[d] <= x->sizes[d];
     }
     return ok || hd_fail(HD_SHAPE,
-                         "x %s and index %s: expected equal ranks, and no index size above x's "
-                         "except at dim %d",
+                         "x %s and index %s: expected equal numbers of dims, and index sizes up to "
+                         "x's, except at dim %d",
                          HD__SHAPE(x), HD__SHAPE(index), dim);
 }
 
@@ -299,8 +300,7 @@ static void index_add_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx
 
 static const hd__op index_add_op = HD__OP("IndexAddBackward0", index_add_backward);
 
-/* True if index has at most 1 dim, and source has x's sizes but index's length at dim d; otherwise
- * fails with HD_SHAPE. A 0-d x needs an index of 1 element. */
+/* Fails with HD_SHAPE unless index and source fit x. A 0-d x needs an index of 1 element. */
 static bool addends_ok(const hd_tensor *x, int d, const hd_tensor *index, const hd_tensor *source)
 {
     int64_t sizes[HD_MAX_DIMS];
@@ -310,7 +310,7 @@ static bool addends_ok(const hd_tensor *x, int d, const hd_tensor *index, const 
               hd__tensor_has_sizes(source, x->ndim, sizes);
     return ok || hd_fail(HD_SHAPE,
                          "x %s, index %s and source %s: expected an index of 1 dim, and a source "
-                         "with x's sizes, but index's length at dim %d",
+                         "with x's sizes, except index's length at dim %d",
                          HD__SHAPE(x), HD__SHAPE(index), HD__SHAPE(source), d);
 }
 
@@ -352,7 +352,7 @@ static void put_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op scatter_op = HD__OP("ScatterBackward0", put_backward);
 
-/* The part of source that has index's sizes; NULL with HD_SHAPE if source is smaller. */
+/* Returns the part of source that has index's sizes. Fails with HD_SHAPE if source is smaller. */
 static hd_tensor *covered(hd_tensor *source, const hd_tensor *index)
 {
     bool ok = (source->ndim ? source->ndim : 1) == (index->ndim ? index->ndim : 1);
@@ -360,10 +360,10 @@ static hd_tensor *covered(hd_tensor *source, const hd_tensor *index)
         ok = index->sizes[d] <= (source->ndim ? source->sizes[d] : 1);
     }
     if (!ok) {
-        return hd_fail(
-            HD_SHAPE,
-            "source %s and index %s: expected equal ranks, and no source size below index's",
-            HD__SHAPE(source), HD__SHAPE(index));
+        return hd_fail(HD_SHAPE,
+                       "source %s and index %s: expected equal numbers of dims, and index sizes up "
+                       "to source's",
+                       HD__SHAPE(source), HD__SHAPE(index));
     }
     for (int d = 0; d < index->ndim && source && source->ndim; d++) {
         source =
@@ -461,7 +461,7 @@ hd_tensor *hd_bincount(hd_tensor *x, int64_t minlength)
 
 /* ---------------------------------------------------------------- nonzero */
 
-/* Writes the index of each true element of x, contiguous bool, into a column of y (ndim, n). */
+/* Writes the position of each true element of x to a column of y (ndim, n). x is contiguous. */
 static void write_places(const hd_tensor *x, hd_tensor *y)
 {
     const uint8_t *truth = hd__tensor_ptr(x);

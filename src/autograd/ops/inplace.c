@@ -12,7 +12,7 @@
 #include "tensor/tensor_args.h"
 
 /* True if x's dtype is of the result's category or a higher one (bool < integer < float); otherwise
- * fails with HD_DTYPE. The numbers of the dtypes are in the opposite order. */
+ * fails with HD_DTYPE. Compares the numbers of the dtypes, which are in the opposite order. */
 static bool dtype_fits(const hd_tensor *x, hd_dtype result)
 {
     return hd__tensor_is_float(x->dtype) || result >= x->dtype ||
@@ -22,8 +22,9 @@ static bool dtype_fits(const hd_tensor *x, hd_dtype result)
 
 /* ---------------------------------------------------------------- arithmetic */
 
-/* Records and computes x = x op b in dtype d, after all checks. First it allocates: b cast to d or,
- * if x has another dtype, the result. */
+/* Records and computes x = x op b in dtype d. The caller has done all checks. First allocates what
+ * it needs: b cast to d or, if x has another dtype than d, the result in d, which is then copied to
+ * x. Returns NULL, and x is unchanged, if memory runs out. */
 static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd__record_args *a,
                                    hdk_loop loop, hd_dtype d, hd_tensor *b)
 {
@@ -44,8 +45,8 @@ static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd_
     return hd__record_told(record, x, (int)a->n_in, a->in);
 }
 
-/* x = x op b. If `save`, backward needs b for dx, and the old x for db; the db of a quotient needs
- * b, too. */
+/* Computes x = x op b. If `save` is true, backward needs b for dx, and the old x for db; for the db
+ * of a quotient it needs b, too. */
 static hd_tensor *arith_(const hd__op *op, hd_tensor *x, hd_tensor *b, bool save)
 {
     hd_dtype d;
@@ -140,7 +141,7 @@ static bool fill_mask_ok(hd_tensor *x, hd_tensor *mask, hd_scalar value)
            hd__tensor_dtype_is("mask", mask, HD_BOOL) && hd__tensor_scalar_fits(x->dtype, value);
 }
 
-/* y = mask ? value : x */
+/* Sets y to value where mask is true, and to x elsewhere; map is hd__map or hd__map_to_new. */
 static hd_tensor *select_by_mask(hd_tensor *(*map)(hdk_loop f, const void *params, int n,
                                                    hd_tensor *const *operands),
                                  hd_tensor *y, hd_tensor *x, hd_tensor *mask, hd_scalar value)
@@ -150,7 +151,7 @@ static hd_tensor *select_by_mask(hd_tensor *(*map)(hdk_loop f, const void *param
     return map(hdk_binary_loop(HDK_WHERE, x->dtype), NULL, 4, (hd_tensor *[]){y, mask, v, x});
 }
 
-/* x may broadcast to the mask, too. The result is row-major, whatever x's strides are. */
+/* Both x and the mask may broadcast. The result is row-major, whatever x's strides are. */
 hd_tensor *(hd_masked_fill)(hd_tensor *x, hd_tensor *mask, hd_scalar value)
 {
     HD__CALL("hd_masked_fill");

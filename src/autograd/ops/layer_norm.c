@@ -1,7 +1,7 @@
 /* layer_norm.c - layer norm over the last dims, and RMS norm, which calls other ops.
  *
- * The gradients of weight and bias are sums over all rows. Each task sums ROWS rows; the sums of
- * the tasks are added afterwards. So the order of the additions depends on the shapes alone. */
+ * The gradients of weight and bias are sums over all rows. Each task sums ROWS rows, and then the
+ * sums of the tasks are added. So the order of the additions depends on the shapes alone. */
 #include "autograd/ops/arith.h"
 #include "autograd/record.h"
 #include "base/threads/pool.h"
@@ -13,20 +13,20 @@
 
 enum {
     ROWS = 32,        /* rows that one task of backward sums */
-    NORM_GRAIN = 4096 /* elements worth a task of the pool */
+    NORM_GRAIN = 4096 /* the fewest elements of a task */
 };
 
 typedef struct norm_task {
     hdk_norm_rows r;
     int dtype;
-    int64_t item;
+    int64_t item; /* bytes of an element */
     const void *bias, *dy;
     double eps;
-    bool stream; /* the result is large */
+    bool stream; /* the result is large: it is written past the cache */
     void *y, *dx, *dweight, *dbias;
 } norm_task;
 
-/* base + elements; NULL stays NULL */
+/* Returns base + elements, of `item` bytes each; NULL if base is NULL. */
 static void *at(const void *base, int64_t elements, int64_t item)
 {
     return base ? (char *)base + elements * item : NULL;
@@ -61,7 +61,8 @@ static void backward_groups(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* A task for a dense x, normalized over its last n dims; weight may be HD_NONE. */
+/* Returns a task for x, contiguous, which is normalized over its last n dims; weight may be
+ * HD_NONE. */
 static norm_task task_of(const hd_tensor *x, int n, const hd_tensor *weight, const hd_tensor *stats)
 {
     int64_t item = hd__tensor_bytes_of(x->dtype);
@@ -73,8 +74,8 @@ static norm_task task_of(const hd_tensor *x, int n, const hd_tensor *weight, con
                        .stream = x->numel * item >= HDK_STREAM_BYTES};
 }
 
-/* z = (x - mean) / s, s = sqrt(var + eps), g = dy weight:
- * dx += (g - mean(g) - z mean(g z)) / s,  dweight += sum of dy z,  dbias += sum of dy, over rows */
+/* z = (x - mean) / s,  s = sqrt(var + eps),  g = dy weight:
+ * dx += (g - mean(g) - z mean(g z)) / s;  over all rows: dweight += sum dy z,  dbias += sum dy */
 static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dims = hd__node_params(node);
@@ -99,7 +100,7 @@ static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor 
         }
     }
     hd__parallel_for(groups[0], NORM_GRAIN / (k.r.n * ROWS + 1), backward_groups, &k);
-    for (int i = 1; i < 3; i++) { /* adds the sums of the groups */
+    for (int i = 1; i < 3; i++) { /* adds the sums of the tasks */
         if (hd__node_needs(node, i)) {
             dx[i] =
                 hd_reshape_n(hd__reduce_sum(dx[i], 1, false), *dims, x->sizes + x->ndim - *dims);
@@ -121,8 +122,8 @@ static bool shape_arg(const hd_tensor *x, int n, const int64_t *shape)
                     HD__SHAPE(x), HD__SIZES(n < HD_MAX_DIMS ? n : HD_MAX_DIMS, shape)));
 }
 
-/* True if w, a weight or bias, is HD_NONE or has the normalized shape and x's dtype; otherwise sets
- * an error. */
+/* True if w, a weight or bias, is HD_NONE, or has x's dtype and the sizes of x's last n dims.
+ * Otherwise fails with HD_SHAPE or HD_DTYPE. */
 static bool scale_arg(const char *name, const hd_tensor *w, const hd_tensor *x, int n)
 {
     if (!hd__tensor_arg_or_none(name, w) || hd__tensor_is_none(w)) {
@@ -174,7 +175,7 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
 
 static const hd__op plus_eps_op = HD__OP("AddBackward1", hd__op_same_backward);
 
-/* x + eps. PyTorch adds it in C++, so the node's name differs from hd_add_scalar's. */
+/* Returns x + eps. PyTorch adds it in C++, so the node's name is not that of hd_add_scalar. */
 static hd_tensor *plus_eps(hd_tensor *x, double eps)
 {
     hd_tensor *y;

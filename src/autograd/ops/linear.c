@@ -1,8 +1,8 @@
 /* linear.c - hd_linear, x W^T + b in one pass, and hd_bilinear.
  *
- * All leading dims of x count as rows. One backward serves every rank. As in PyTorch, the node's
- * name depends on x: a matrix, a single row, or rows that are folded into one matrix. For a weight
- * of 1 dim, and in hd_bilinear, other ops compute the product and the sum. */
+ * All leading dims of x count as rows, so one backward serves all numbers of dims. As in PyTorch,
+ * the node's name depends on x: a matrix, a single row, or rows that are folded into one matrix.
+ * For a weight of 1 dim, and in hd_bilinear, other ops compute the product and the sum. */
 #include <inttypes.h>
 
 #include "autograd/record.h"
@@ -10,7 +10,7 @@
 #include "tensor/product.h"
 #include "tensor/tensor_args.h"
 
-/* The product of a and b in the shape of input i */
+/* Returns the product of a and b in the shape of input i. */
 static hd_tensor *product_like(const hd__node *n, int i, hd_dtype d, hd__product_matrix a,
                                hd__product_matrix b)
 {
@@ -49,8 +49,8 @@ static const hd__op linear_unsafe_view_op = HD__OP("UnsafeViewBackward0", linear
 static const hd__op linear_view_op = HD__OP("ViewBackward0", linear_backward);
 static const hd__op add_op = HD__OP("AddBackward0", linear_backward);
 
-/* The op with PyTorch's name. PyTorch adds the bias inside the product if x and the bias are
- * contiguous. */
+/* Returns the op with PyTorch's name. If x and the bias are contiguous, PyTorch adds the bias
+ * inside the product. */
 static const hd__op *linear_op_for(const hd_tensor *x, const hd_tensor *bias)
 {
     if (hd__tensor_is_none(bias)) {
@@ -83,7 +83,7 @@ static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const 
            bias_fits(weight, bias);
 }
 
-/* y (...), for a weight (in,) */
+/* Returns y (...) = x weight + bias, for x (..., in) and weight (in,). */
 static hd_tensor *one_output(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
 {
     HD__SCOPE_OR(NULL);
@@ -141,7 +141,8 @@ static bool bilinear_shapes_ok(const hd_tensor *x1, const hd_tensor *x2, const h
            bias_fits(weight, bias);
 }
 
-/* t[..., o, j] = x1[..., i] weight[o, i, j]; y[..., o] = t[..., o, j] x2[..., j] */
+/* Returns y[..., o] = sum over j of t[..., o, j] x2[..., j], where
+ * t[..., o, j] = sum over i of x1[..., i] weight[o, i, j]. */
 static hd_tensor *bilinear(hd_tensor *x1, hd_tensor *x2, hd_tensor *weight)
 {
     const int64_t out = weight->sizes[0], in1 = weight->sizes[1], in2 = weight->sizes[2];

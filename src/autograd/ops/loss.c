@@ -1,7 +1,7 @@
 /* loss.c - the losses of classification: cross_entropy and nll_loss.
  *
- * Cross entropy is one kernel forward and one backward. Its node saves two numbers for each row
- * instead of the softmax. */
+ * cross_entropy runs one kernel in forward and one in backward. Its node saves two numbers for each
+ * row, not the softmax. */
 #include <inttypes.h>
 
 #include "autograd/ops/loss_elements.h"
@@ -13,19 +13,19 @@
 #include "tensor/kernels/loss.h"
 #include "tensor/tensor_args.h"
 
-enum { LOSS_GRAIN = 4096 }; /* elements worth a task of the pool */
+enum { LOSS_GRAIN = 4096 }; /* the fewest elements of a task */
 
 /* ---------------------------------------------------------------- cross_entropy */
 
 typedef struct entropy_task {
     hdk_logits l;
     int dtype;
-    int64_t item;
-    const void *dy; /* backward only */
-    int64_t gs;     /* elements of dy from row to row; 0 if all rows share one */
-    double divisor;
-    bool stream; /* dx is large */
-    void *out;   /* the losses, or dx */
+    int64_t item;   /* bytes of an element */
+    const void *dy; /* in backward only */
+    int64_t gs;     /* the stride of dy's rows; 0 if all rows have one gradient */
+    double divisor; /* that of entropy_params */
+    bool stream;    /* dx is large: it is written past the cache */
+    void *out;      /* the losses in forward, dx in backward */
 } entropy_task;
 
 static hdk_logits logit_rows_from(const entropy_task *k, int64_t begin, int64_t end)
@@ -54,12 +54,12 @@ static void entropy_backward_rows(int64_t begin, int64_t end, void *arg)
         (char *)k->out + begin * l.c * k->item);
 }
 
-/* An alias of x with dim `from` moved to place `to` */
+/* Returns an alias of x with dim `from` moved to place `to`. */
 static hd_tensor *dim_moved(const hd_tensor *x, int from, int to)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
     for (int d = 0; d < x->ndim; d++) {
-        int other = d - (d > to); /* index among the dims besides `from` */
+        int other = d - (d > to); /* d's source among the dims other than `from` */
         int source = d == to ? from : other + (other >= from);
         sizes[d] = x->sizes[source];
         strides[d] = x->strides[source];
@@ -67,14 +67,15 @@ static hd_tensor *dim_moved(const hd_tensor *x, int from, int to)
     return hd__tensor_alias(x, x->ndim, sizes, strides, x->offset);
 }
 
-/* An alias of x with the classes last: (n, c, d1, ...) becomes (n, d1, ..., c) */
+/* Returns an alias of x with the dim of the classes last: (n, c, d1, ...) becomes (n, d1, ...,
+ * c). */
 static hd_tensor *classes_last(const hd_tensor *x)
 {
     return dim_moved(x, x->ndim > 1, x->ndim - 1);
 }
 
-/* Fills k with the rows of logits for the kernels. Tensors that it makes live in the caller's
- * scope. */
+/* Describes the rows of the logits x in k, for the kernels. Copies of x and target that it makes
+ * belong to the innermost scope. */
 static bool logits(entropy_task *k, hd_tensor *x, hd_tensor *target, hd_tensor *stats)
 {
     k->l.ndim = x->ndim;
@@ -109,7 +110,8 @@ typedef struct entropy_params {
     double divisor; /* HD_MEAN: the number of targets that are not ignored; else 1 */
 } entropy_params;
 
-/* y_i = -log softmax(x_i)[t_i]:  dx_ij += (softmax(x_i)[j] - [j = t_i]) dy_i */
+/* y_i = -log softmax(x_i)[t_i]:  dx_ij += (softmax(x_i)[j] - [j = t_i]) dy_i, where [j = t_i] is 1
+ * or 0 */
 static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const entropy_params *p = hd__node_params(n);
@@ -132,8 +134,8 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     dx[0] = x->ndim > 2 ? dim_moved(rows, x->ndim - 1, 1) : rows;
 }
 
-/* The ops of a loss. PyTorch names them in three ways: if x has up to 2 dims, if it has more, and
- * if the last step is a view */
+/* The ops of a loss, with PyTorch's names: for x of up to 2 dims, for x of more, and for a loss
+ * that ends with a view in PyTorch. */
 #define CLASS_OPS(backward)                                                                        \
     {                                                                                              \
         HD__OP("NllLossBackward0", backward), HD__OP("NllLoss2DBackward0", backward),              \
@@ -141,16 +143,16 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     }
 static const hd__op entropy_ops[] = CLASS_OPS(cross_entropy_backward);
 
-/* PyTorch folds the dims after the classes into two. If x has another number of them, and the
- * losses are not reduced, its last step is a view. */
+/* Returns the op with PyTorch's name. PyTorch folds the dims after the classes into two. If x has
+ * another number of them and the losses are not reduced, it ends with a view. */
 static const hd__op *class_op(const hd__op *ops, int ndim, hd_reduction r)
 {
     bool view = r == HD_REDUCE_NONE && ndim != 4;
     return &ops[ndim <= 2 ? 0 : view ? 2 : 1];
 }
 
-/* True if target has one class for each row along x's last dim, in x's shape or flat. The caller
- * then probably has the classes last, as a language model's output has. */
+/* True if target has one class for each row along x's last dim. The classes are then probably last,
+ * as in the output of a language model. */
 static bool rows_of_last(const hd_tensor *x, const hd_tensor *target)
 {
     int64_t rows = hd__tensor_count_of(x->ndim - 1, x->sizes);
@@ -221,7 +223,7 @@ static bool target_arg(const hd_tensor *x, const hd_tensor *target)
            target_shape_fail(x, target, n, expected);
 }
 
-/* The number of targets that are not ignored. Returns -1 with HD_INDEX if one of them is no
+/* Returns the number of targets that are not ignored; -1 with HD_INDEX if one of them is not a
  * class. */
 static int64_t count_targets(const hdk_logits *l)
 {
@@ -262,7 +264,8 @@ static hd_tensor *entropy(hd_tensor *x, hd_tensor *target, hd_tensor *stats, ent
     return hd_scope_return(hd__op_reduced_loss(y, r, p->divisor));
 }
 
-/* Warns once for each number of classes, because a program may train several models. */
+/* Warns if x is a softmax over the classes; once for each number of classes, because a program may
+ * train several models. */
 HD__RARE static void warn_of_softmax(const hd_tensor *x)
 {
     static atomic_uint_least64_t told;
@@ -318,14 +321,14 @@ hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target)
 
 /* ---------------------------------------------------------------- nll_loss */
 
-/* target as an index for hd_gather, with x's dims; 0 where the target is ignored */
+/* Returns target as an index for hd_gather, with x's dims; 0 where left_out is true. */
 static hd_tensor *class_index(hd_tensor *x, hd_tensor *target, hd_tensor *left_out)
 {
     hd_tensor *index = hd_masked_fill(target, left_out, 0);
     return x->ndim == 1 ? hd_view(index, 1) : hd_unsqueeze(index, 1);
 }
 
-/* -x[target] of each row, unrecorded; 0 where the target is ignored */
+/* Returns -x[target] of each row, unrecorded; 0 where the target is ignored. */
 static hd_tensor *class_losses(hd_tensor *x, hd_tensor *target, int64_t ignore)
 {
     HD_NO_GRAD;
@@ -339,7 +342,7 @@ static hd_tensor *class_losses(hd_tensor *x, hd_tensor *target, int64_t ignore)
     return hd_scope_return(hd_masked_fill(y, left_out, 0));
 }
 
-/* y_i = -x_i[t_i]:  dx_ij += -[j = t_i] dy_i */
+/* y_i = -x_i[t_i]:  dx_ij += -dy_i if j = t_i, else 0 */
 static void nll_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const entropy_params *p = hd__node_params(n);

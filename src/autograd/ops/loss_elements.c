@@ -1,8 +1,8 @@
 /* loss_elements.c - losses that compare each element with its target: mse, l1, smooth_l1, kl_div
  * and the binary cross entropies.
  *
- * Where PyTorch has one node, the losses are computed unrecorded, and the node's backward computes
- * the derivative of each element's loss. */
+ * If PyTorch has one node for a loss, so has heed: the losses are computed unrecorded, and the
+ * node's backward has the derivative of each. */
 #include "autograd/ops/loss_elements.h"
 #include "autograd/ops/reductions.h"
 #include "autograd/record.h"
@@ -37,7 +37,7 @@ hd_tensor *hd__op_reduced_loss(hd_tensor *losses, hd_reduction r, double n)
 
 /* ---------------------------------------------------------------- distances: arguments */
 
-/* For l1_loss and smooth_l1_loss. ndim and sizes become the shape of the losses. */
+/* Checks arguments. Writes the shape of the losses to *ndim and sizes. */
 static bool distance_args(hd_tensor *x, hd_tensor *target, hd_reduction r, int *ndim,
                           int64_t *sizes)
 {
@@ -45,11 +45,11 @@ static bool distance_args(hd_tensor *x, hd_tensor *target, hd_reduction r, int *
            hd__tensor_broadcast(2, (hd_tensor *[]){x, target}, ndim, sizes);
 }
 
-/* Sets *d to the dtype of the losses. True if x or target is float32 or float64; otherwise fails
- * with HD_DTYPE. */
+/* Sets *d to the dtype of the losses. Fails with HD_DTYPE unless x or target is float32 or
+ * float64. */
 static inline bool distance_dtype(const hd_tensor *x, const hd_tensor *target, hd_dtype *d)
 {
-    /* As in PyTorch, a 0-d tensor counts, too. */
+    /* As in PyTorch, a 0-d tensor counts like any other. */
     *d = x->dtype == HD_FLOAT64 || target->dtype == HD_FLOAT64 ? HD_FLOAT64 : HD_FLOAT32;
     return hd__tensor_is_float(x->dtype) || hd__tensor_is_float(target->dtype) ||
            hd_fail(HD_DTYPE, "%s and %s: expected float32 or float64 in one of them",
@@ -74,7 +74,7 @@ static inline void warn_broadcast_loss(const hd_tensor *x, const hd_tensor *targ
 
 /* ---------------------------------------------------------------- mse_loss */
 
-/* norm (x - t) dy */
+/* Returns norm (x - t) dy in the shape to which x and t broadcast. */
 static hd_tensor *mse_slope(hd__node *n, hd_tensor *x, hd_tensor *t, hd_tensor *dy)
 {
     hd_tensor *in[] = {x, t};
@@ -122,7 +122,7 @@ static void distances(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* (x - t)^2 of the broadcast shape */
+/* Returns (x - t)^2 in the shape to which x and t broadcast. */
 static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
 {
     int ndim;
@@ -132,14 +132,14 @@ static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
     if (!hd__tensor_broadcast(2, (hd_tensor *[]){x, t}, &ndim, sizes)) {
         return NULL;
     }
-    x = hd__tensor_expand(x, ndim, sizes); /* PyTorch lays the result out like these two */
+    x = hd__tensor_expand(x, ndim, sizes); /* as in PyTorch, y is laid out like these two */
     t = x ? hd__tensor_expand(t, ndim, sizes) : NULL;
     hd_tensor *y = t ? hd__loop_out(x->dtype, 2, (hd_tensor *[]){x, t}) : NULL;
     return hd_scope_return(hd__map(square, NULL, 3, (hd_tensor *[]){y, x, t}));
 }
 
-/* A tensor whose sum is sum (x - t)^2: the squares or, if x and t are contiguous, sums over pieces,
- * which need less memory. 0-d if there is one piece. */
+/* Returns a tensor whose sum is the sum of (x - t)^2: the squares or, if x and t are contiguous,
+ * sums of pieces of them, which need less memory. It is 0-d if there is one piece. */
 static hd_tensor *square_sums(hd_tensor *x, hd_tensor *t)
 {
     if (!hd__tensor_same_shape(x, t) || !hd__tensor_contig(x) || !hd__tensor_contig(t)) {
@@ -170,7 +170,7 @@ hd_tensor *hd_mse_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
     hd_dtype d;
     int ndim;
     int64_t sizes[HD_MAX_DIMS];
-    /* The checks of distance_args without its call, which would slow down a tiny training step. */
+    /* The checks of distance_args. A call of it would slow down a tiny training step. */
     if (!hd__tensor_arg("x", x) || !hd__tensor_arg("target", target) || !hd__op_reduction_arg(r) ||
         !hd__tensor_broadcast(2, in, &ndim, sizes) || !distance_dtype(x, target, &d)) {
         return NULL;
@@ -193,7 +193,7 @@ hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target)
 
 /* ---------------------------------------------------------------- compositions */
 
-/* The losses, which are recorded, or their sum or mean, as r says */
+/* Returns losses, their sum or their mean, as r says. losses is recorded. */
 static hd_tensor *reduced(hd_tensor *losses, hd_reduction r)
 {
     return r == HD_REDUCE_NONE ? losses : r == HD_SUM ? hd_sum(losses) : hd_mean(losses);
@@ -209,7 +209,7 @@ hd_tensor *hd_l1_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
     }
     warn_broadcast_loss(x, target, ndim, sizes);
     HD__SCOPE_OR(NULL);
-    if (!hd__tensor_same_shape(x, target)) { /* so that a 0-d tensor counts for the dtype, too */
+    if (!hd__tensor_same_shape(x, target)) { /* the dtype of a 0-d tensor counts after this, too */
         x = hd_expand_n(x, ndim, sizes);
         target = hd_expand_n(target, ndim, sizes);
     }
@@ -222,7 +222,7 @@ hd_tensor *hd_l1_loss(hd_tensor *x, hd_tensor *target)
     return hd_l1_loss_with(x, target, HD_MEAN);
 }
 
-/* t log t; 0 where t is 0, without computing an infinity */
+/* Returns t log t, and 0 where t is 0, without computing log 0. */
 static hd_tensor *entropies(hd_tensor *t)
 {
     return hd_mul(t, hd_log(hd_masked_fill(t, hd_eq_scalar(t, 0), 1)));
@@ -250,11 +250,11 @@ hd_tensor *hd_kl_div(hd_tensor *x, hd_tensor *target)
 /* ---------------------------------------------------------------- losses of one node */
 
 typedef struct loss_params {
-    double norm; /* 1 / the number of losses (mean), or 1 */
-    double beta; /* of smooth_l1_loss */
+    double norm; /* 1 / the number of losses for HD_MEAN, else 1 */
+    double beta; /* the beta of smooth_l1_loss; else 0 */
 } loss_params;
 
-/* Reduces unrecorded losses, and records the result. */
+/* Reduces the unrecorded losses, and records the result. */
 static hd_tensor *record_losses(const hd__op *op, hd_tensor *losses, hd_reduction r, hd_tensor *x,
                                 hd_tensor *target, double beta)
 {
@@ -265,14 +265,14 @@ static hd_tensor *record_losses(const hd__op *op, hd_tensor *losses, hd_reductio
                       HD__PARAMS(p));
 }
 
-/* norm dy, the gradient of each loss */
+/* Returns norm dy, the gradient of each single loss. */
 static hd_tensor *dy_of_one(hd__node *n, hd_tensor *dy)
 {
     const loss_params *p = hd__node_params(n);
     return hd_mul_scalar(dy, p->norm);
 }
 
-/* m^2 / (2 beta) + |x - t| - m, where m = min(|x - t|, beta) */
+/* Returns m^2 / (2 beta) + |x - t| - m, where m = min(|x - t|, beta), unrecorded. */
 static hd_tensor *smooth_losses(hd_tensor *x, hd_tensor *t, double beta)
 {
     HD_NO_GRAD;
@@ -349,7 +349,8 @@ static bool probabilities_arg(const char *name, hd_tensor *x, const char *advice
     return x;
 }
 
-/* max(f(x), -100), where f is a logarithm; -100 at its pole, without computing an infinity */
+/* Returns max(f(x), -100), where f is a logarithm and f(pole) is -infinity, which is not
+ * computed. */
 static hd_tensor *log_or_100(hd_tensor *(*f)(hd_tensor *), hd_tensor *x, double pole)
 {
     hd_tensor *at_pole = hd_eq_scalar(x, pole);
@@ -357,7 +358,7 @@ static hd_tensor *log_or_100(hd_tensor *(*f)(hd_tensor *), hd_tensor *x, double 
     return hd_clamp_min(y, -100);
 }
 
-/* (t - 1) log(1 - x) - t log x */
+/* Returns (t - 1) log(1 - x) - t log x, unrecorded, where each logarithm is at least -100. */
 static hd_tensor *binary_losses(hd_tensor *x, hd_tensor *t)
 {
     HD_NO_GRAD;
@@ -368,7 +369,7 @@ static hd_tensor *binary_losses(hd_tensor *x, hd_tensor *t)
     return hd_scope_return(hd__tensor_copy(as_x, y));
 }
 
-/* dx += norm dy (x - t) / ((1 - x) x);  dt += norm dy (log(1 - x) - log x) */
+/* dx += norm dy (x - t) / max((1 - x) x, 1e-12);  dt += norm dy (log(1 - x) - log x) */
 static void binary_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *x = hd__node_saved_get(n, 0), *t = hd__node_saved_get(n, 1),
@@ -387,7 +388,7 @@ static const hd__op binary_op = HD__OP("BinaryCrossEntropyBackward0", binary_bac
 hd_tensor *hd_binary_cross_entropy_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
 {
     HD__CALL("hd_binary_cross_entropy_with");
-    const char *advice = ". hd_binary_cross_entropy_with_logits takes the input of hd_sigmoid";
+    const char *advice = ". Pass the input of hd_sigmoid to hd_binary_cross_entropy_with_logits";
     if (!binary_args(x, target, r) || !probabilities_arg("x", x, advice) ||
         !probabilities_arg("target", target, "")) {
         return NULL;
@@ -401,7 +402,7 @@ hd_tensor *hd_binary_cross_entropy(hd_tensor *x, hd_tensor *target)
     return hd_binary_cross_entropy_with(x, target, HD_MEAN);
 }
 
-/* (1 - t) x - log sigmoid(x) */
+/* Returns (1 - t) x - log sigmoid(x), unrecorded. */
 static hd_tensor *logit_losses(hd_tensor *x, hd_tensor *t)
 {
     HD_NO_GRAD;

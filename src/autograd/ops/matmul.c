@@ -1,7 +1,7 @@
 /* matmul.c - matmul, dot and outer, with PyTorch's rules for vectors, matrices and batches.
  *
- * One backward serves every rank. The node has the name of the op that PyTorch calls for these
- * ranks. src/tensor/product.c computes the products, and broadcasts batches. */
+ * One backward serves all numbers of dims. The node has the name of the op that PyTorch calls for
+ * them. src/tensor/product.c computes the products, and broadcasts batches. */
 #include <inttypes.h>
 
 #include "autograd/record.h"
@@ -9,7 +9,7 @@
 #include "tensor/product.h"
 #include "tensor/tensor_args.h"
 
-/* y = a b:  da += dy b^T,  db += a^T dy; summed over the batches that a or b lacks */
+/* y = a b:  da += dy b^T,  db += a^T dy, each summed over the batch dims that its operand lacks */
 static void matmul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     for (int i = 0; i < 2; i++) {
@@ -19,7 +19,8 @@ static void matmul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         const hd__node_out_meta *meta = hd__node_input_meta(n, i);
         hd_tensor *other = hd__node_saved_get(n, 1 - i);
         if (other->ndim == 1 && (i == 0 || meta->ndim == 1)) {
-            /* No sum, which would turn -0 into 0. hd_mul has a loop for a vector times a number. */
+            /* hd__product would add each element to 0, which turns -0 into 0. hd_mul has a loop for
+             * a vector times a number. */
             hd_tensor *g = hd_unsqueeze(dy[0], -1);
             dx[i] = dy[0]->ndim == 0 ? hd_mul(other, g) : hd_mul(g, other);
             continue;
@@ -48,8 +49,9 @@ static const hd__op matmul_unsafe_view_op = HD__OP("UnsafeViewBackward0", matmul
 static const hd__op matmul_clone_op = HD__OP("CloneBackward0", matmul_backward);
 static const hd__op matmul_transpose_op = HD__OP("TransposeBackward0", matmul_backward);
 
-/* PyTorch folds a batch into the rows of one product and ends in a view. If the batch is on the
- * right and the left matrix needs a gradient, it folds the transposed batch and ends in a copy. */
+/* Returns the op with PyTorch's name. PyTorch folds a batch into the rows of one product and
+ * ends with a view. If the batch is on the right and the left matrix needs a gradient, it folds the
+ * transposed batch and ends with a copy. */
 static const hd__op *matmul_op_for(const hd_tensor *a, const hd_tensor *b, const hd_tensor *y)
 {
     if (a->ndim <= 2 && b->ndim <= 2) {
@@ -66,8 +68,7 @@ static const hd__op *matmul_op_for(const hd_tensor *a, const hd_tensor *b, const
     return &matmul_unsafe_view_op;
 }
 
-/* Writes the broadcast batch sizes of a and b to sizes. Returns their number, or -1 with an
- * error. */
+/* Writes the broadcast batch sizes of a and b to sizes. Returns their number; -1 with an error. */
 static int batches(const hd_tensor *a, const hd_tensor *b, int64_t *sizes)
 {
     int na = a->ndim > 2 ? a->ndim - 2 : 0, nb = b->ndim > 2 ? b->ndim - 2 : 0, n = na;
@@ -82,7 +83,8 @@ static int batches(const hd_tensor *a, const hd_tensor *b, int64_t *sizes)
     return n;
 }
 
-/* The product of a and b, each of 1 to `most` dims, which `expected` says in words. */
+/* Returns the product of a and b. Fails unless both have 1 to `most` dims, which `expected` says in
+ * words. */
 static hd_tensor *multiply(hd_tensor *a, hd_tensor *b, int most, const char *expected)
 {
     if (!hd__tensor_two_args(a, b) || !hd__product_dtypes("a", a, "b", b)) {

@@ -1,30 +1,30 @@
 /* pick.c - picks elements along one dim: y[.., i, ..] = x[.., index[.., i, ..], ..], and its
  * backward.
  *
- * Threads divide the lines along the dim, and walk each line in the order of the index. So the
- * order of sums does not depend on the number of threads. */
+ * A line is a row of elements along the dim. Each thread walks lines of its own in the order of the
+ * index. So the order of sums does not depend on the number of threads. */
 #include "autograd/ops/pick.h"
 #include "base/threads/pool.h"
 #include "tensor/copy.h"
 #include "tensor/dims.h"
 
 enum {
-    PICK_GRAIN = 32768,
-    PICK_SIDE = 256, /* neighbouring lines that are walked together */
-    WHOLE = 4096     /* neighbouring lines if all have one index, so that whole rows are copied */
+    PICK_GRAIN = 32768, /* the fewest elements of a task */
+    PICK_SIDE = 256,    /* the most lines that are walked together */
+    WHOLE = 4096        /* the same for lines of one index, so whole rows are copied */
 };
 
 enum { Y, X, INDEX, OPERANDS };
 
 typedef struct picks {
-    hd__dims lines;            /* the other dims */
+    hd__dims lines;            /* the dims other than that of the index */
     int64_t n, step[OPERANDS]; /* positions along the dim, and bytes from one to the next */
     char *data[OPERANDS];
     void (*f)(const struct picks *p, char *const *data, const int64_t *side, int64_t k);
 } picks;
 
-/* Handles k lines, whose operands lie side[...] bytes apart. If the elements of a line are adjacent
- * in y, it goes line by line, otherwise position by position. */
+/* Applies DO to k lines, which lie side[...] bytes apart. If the elements of a line are adjacent in
+ * y, goes line by line, otherwise position by position. */
 #define PICK_LINES(name, T, DO)                                                                    \
     static void name(const picks *p, char *const *data, const int64_t *side, int64_t k)            \
     {                                                                                              \
@@ -79,7 +79,7 @@ PICK_LINES(put_4, uint32_t, PUT)
 PICK_LINES(put_8, uint64_t, PUT)
 PICK_LINES(add_f32, float, ADD)
 PICK_LINES(add_f64, double, ADD)
-PICK_LINES(add_i64, uint64_t, ADD) /* unsigned: wraps */
+PICK_LINES(add_i64, uint64_t, ADD) /* unsigned, so that overflow wraps */
 PICK_LINES(or_1, uint8_t, OR)
 
 /* Handles lines [begin, end), which are numbered with the innermost dim first. */
@@ -128,7 +128,7 @@ void hd__op_pick(hd__op_pick_way way, hd_tensor *y, hd_tensor *x, int dim, const
     }
     picks p = {.f = loops[way][y->dtype]};
     hd__dims_axis along = {1, {0}};
-    hd_tensor first = hd__op_geometry_of(x); /* in y's sizes: the elements that index 0 picks */
+    hd_tensor first = hd__op_geometry_of(x); /* the elements that index 0 picks, in y's sizes */
     first.ndim = y->ndim;
     memcpy(first.sizes, y->sizes, sizeof first.sizes);
     hd_tensor *operands[] = {y, &first, (hd_tensor *)index};
@@ -142,7 +142,7 @@ void hd__op_pick(hd__op_pick_way way, hd_tensor *y, hd_tensor *x, int dim, const
     hd__dims_merge(&p.lines);
     p.n = along.size;
     memcpy(p.step, along.stride, sizeof p.step);
-    /* A dim of size 1 may have any stride, and only its index 0 is picked. */
+    /* For a dim of size 1, all indices are 0, and its stride may be any number. */
     p.step[X] = x->ndim && x->sizes[dim] > 1 ? x->strides[dim] * hd__tensor_bytes_of(x->dtype) : 0;
     hd__parallel_for(hd__dims_count(&p.lines), PICK_GRAIN / p.n, run_lines, &p);
 }
@@ -162,7 +162,7 @@ hd_tensor *hd__op_zeros_like_input(hd__node *n, hd_dtype dtype)
     return hd_zeros_n(dtype, meta->ndim, meta->sizes);
 }
 
-/* x's geometry, with a dim of size 1 inserted at dim if x has fewer than ndim dims */
+/* Returns hd__op_geometry_of(x). If x has fewer than ndim dims, inserts a dim of size 1 at dim. */
 static hd_tensor with_dim(const hd_tensor *x, int ndim, int dim)
 {
     hd_tensor g = hd__op_geometry_of(x);
@@ -182,7 +182,7 @@ void hd__op_scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     const int *dim = hd__node_params(n);
     hd_tensor *y = hd__tensor_contiguous(dy[0]);
     dx[0] = hd__op_zeros_like_input(n, dy[0]->dtype);
-    if (y && dx[0] && y->numel > 0) { /* an index without elements may have any dims */
+    if (y && dx[0] && y->numel > 0) { /* an index without elements may have any number of dims */
         hd_tensor index = with_dim(hd__node_saved_get(n, 0), dx[0]->ndim, *dim);
         hd_tensor from = with_dim(y, dx[0]->ndim, *dim);
         hd__op_pick((hd__op_pick_way)n->op->kind, &from, dx[0], *dim, &index);

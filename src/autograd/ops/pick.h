@@ -4,21 +4,22 @@
 
 #include "autograd/op.h"
 
-/* Along dim, in the order of the index: y[i] = x[index[i]] (HD__TAKE), x[index[i]] = y[i]
- * (HD__PUT), or x[index[i]] += y[i] (HD__ADD). y is contiguous, and index broadcasts to it. */
+/* Computes y[i] = x[index[i]] (HD__TAKE), x[index[i]] = y[i] (HD__PUT) or x[index[i]] += y[i]
+ * (HD__ADD) for each i along dim, in order. y is contiguous, and index broadcasts to it. */
 typedef enum hd__op_pick_way { HD__TAKE, HD__PUT, HD__ADD } hd__op_pick_way;
 void hd__op_pick(hd__op_pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index);
 
-/* x's geometry and storage in a struct that lives for one call */
+/* Returns x's sizes, strides and storage in a struct for use within one call. */
 hd_tensor hd__op_geometry_of(const hd_tensor *x);
 
+/* Returns zeros in the shape of n's input 0. */
 hd_tensor *hd__op_zeros_like_input(hd__node *n, hd_dtype dtype);
 
-/* y[i] = x[index[i]] along dim, unrecorded. The caller has checked shapes and indices. */
+/* Returns y[i] = x[index[i]] along dim, unrecorded. The caller has checked shapes and indices. */
 hd_tensor *hd__op_gather(hd_tensor *x, int dim, hd_tensor *index);
-/* y[i] = x[index[i]] along dim:  dx[index[i]] += dy[i]. Saved tensor 0 is the index, and params is
- * the dim, an int, which index and y may lack. The op's kind is HD__ADD, or HD__PUT if no two
- * indices are equal. */
+/* y[i] = x[index[i]] along dim:  dx[index[i]] += dy[i]. Saved tensor 0 is the index, and the params
+ * are the int dim, which index and y may lack. The op's kind is HD__PUT if no two indices are
+ * equal, else HD__ADD. */
 void hd__op_scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
 
 #endif

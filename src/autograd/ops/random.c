@@ -1,7 +1,7 @@
 /* random.c - ops that draw random numbers: bernoulli, dropout, multinomial, and fills.
  *
  * The streams are PyTorch's (src/base/random/rng.c). This file decides the order of the draws.
- * bernoulli draws in logical order. multinomial's race and dropout's native stream draw in memory
+ * bernoulli draws in row-major order. multinomial's race and dropout's native stream draw in memory
  * order, into a new tensor that is laid out as the result of an elementwise op. */
 #include <float.h>
 #include <inttypes.h>
@@ -20,7 +20,7 @@
 #include "tensor/random_fill.h"
 #include "tensor/tensor_args.h"
 
-enum { DRAW_GRAIN = 8192 }; /* elements that dropout draws in a task of the pool */
+enum { DRAW_GRAIN = 8192 }; /* the fewest elements that a task draws */
 
 /* ---------------------------------------------------------------- checks */
 
@@ -29,13 +29,13 @@ static bool probability(double p)
     return (p >= 0 && p <= 1) || hd_fail(HD_VALUE, "p %s: expected 0 to 1", HD__FLOAT(p));
 }
 
-/* Element i of a contiguous p */
+/* Returns element i of p, which is contiguous. */
 static double value_at(const hd_tensor *p, int64_t i)
 {
     return hd__tensor_float_at(p, p->offset + i);
 }
 
-/* The flat position of the first element of a contiguous p that is not in [0, most], or -1 */
+/* Returns the position of the first element of p, contiguous, that is not in [0, most]; else -1. */
 static int64_t first_outside(const hd_tensor *p, double most)
 {
     const float *f = hd__tensor_ptr(p);
@@ -53,8 +53,8 @@ static int64_t first_outside(const hd_tensor *p, double most)
     return i < p->numel ? i : -1;
 }
 
-/* p, made contiguous. NULL with an error if p is not of a float dtype, or has an element outside
- * [0, most]. */
+/* Returns p, made contiguous. Fails if p is not of a float dtype, or if an element lies outside [0,
+ * most], which `expected` says in words. */
 static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
 {
     if (!hd__tensor_float_arg(p)) {
@@ -71,7 +71,7 @@ static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
 
 static const hd__op bernoulli_op = HD__OP("BernoulliBackward0", hd__op_zero_backward);
 
-/* 1 where a uniform number is below p, otherwise 0 */
+/* Returns a tensor, 1 where a uniform random number is below p, and 0 elsewhere. */
 static hd_tensor *draw_bernoulli(hd_tensor *p)
 {
     const hd_dtype d = p->dtype;
@@ -100,6 +100,7 @@ hd_tensor *hd_bernoulli(hd_tensor *p)
 
 /* ---------------------------------------------------------------- dropout */
 
+/* Returns x (mask / keep), unrecorded. */
 static hd_tensor *apply(hd_tensor *x, hd_tensor *mask, double keep)
 {
     const double scale[2] = {1 / keep};
@@ -117,7 +118,8 @@ static void dropout_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op dropout_op = HD__OP("MulBackward0", dropout_backward);
 
-/* The native stream draws in x's memory order, the MCG31 stream in logical order. */
+/* Returns a mask for x. Draws from the native stream in x's memory order, from the MCG31 stream in
+ * row-major order. */
 static hd_tensor *draw_mask(hd_tensor *x, double keep)
 {
     hd_generator *g = hd_generator_current();
@@ -145,7 +147,8 @@ static void drop_part(int64_t begin, int64_t end, void *arg)
                                               k->y + begin * k->item);
 }
 
-/* y = x (kept / keep) for contiguous x; kept is drawn element by element. y may be x. */
+/* Sets y = x (kept / keep), where kept, 1 or 0, is drawn for each element. x is contiguous, and y
+ * may be x. */
 static void drop_into(hd_tensor *y, hd_tensor *x, hdk_drop d)
 {
     int64_t item = hd__tensor_bytes_of(x->dtype);
@@ -163,7 +166,7 @@ static hd_tensor *drop(hd_tensor *x, hdk_drop d)
     return y;
 }
 
-/* dx += dy (kept / keep); kept is drawn again from the same seed, because no mask was saved */
+/* dx += dy (kept / keep). No mask was saved: kept is drawn again from the same seed. */
 static void drawn_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hdk_drop *d = hd__node_params(n);
@@ -219,8 +222,8 @@ hd_tensor *hd_dropout(hd_tensor *x, double p, bool training)
 
 /* ---------------------------------------------------------------- multinomial */
 
-/* True if each row of p, contiguous (rows, m), has a positive weight; otherwise fails with
- * HD_VALUE. */
+/* True if each row of p has a weight above 0; otherwise fails with HD_VALUE. p (rows, m) is
+ * contiguous. */
 static bool rows_positive(const hd_tensor *p, int64_t m)
 {
     for (int64_t r = 0; r * m < p->numel; r++) {
@@ -237,13 +240,13 @@ static bool rows_positive(const hd_tensor *p, int64_t m)
     return true;
 }
 
-typedef struct shares {  /* of one row of m weights */
-    double *sums, whole; /* the running sums, and the last one */
+typedef struct shares {  /* the running sums of one row of m weights */
+    double *sums, whole; /* the m sums, and the last of them */
     int64_t m;
-    bool single; /* the weights are float32, and so is the arithmetic */
+    bool single; /* weights and sums are float32 */
 } shares;
 
-/* Computes the running sums of a row of weights, in their dtype. */
+/* Computes the sums of a row of weights, in their dtype. */
 static void cumulate(const void *weights, shares *s)
 {
     const float *f = weights;
@@ -256,7 +259,7 @@ static void cumulate(const void *weights, shares *s)
     s->whole = sum;
 }
 
-/* Share j: (w_0 + ... + w_j) / (the sum of the row); the last one is exactly 1 */
+/* Returns share j: (w_0 + ... + w_j) / (the sum of all weights). The last share is exactly 1. */
 static inline double share_of(const shares *s, int64_t j)
 {
     return j == s->m - 1 ? 1
@@ -272,7 +275,7 @@ static inline bool below(const shares *s, int64_t j, double u)
     return clear ? sum < limit : share_of(s, j) < u;
 }
 
-/* The index of the first share that is not below u. */
+/* Returns the index of the first share that is not below u. */
 static int64_t search(const shares *s, double u)
 {
     int64_t left = 0, right = s->m;
@@ -287,7 +290,7 @@ static int64_t search(const shares *s, double u)
     return left;
 }
 
-/* Fills y (rows, n) from the rows of contiguous p (rows, m). */
+/* Draws n indices for each row of p (rows, m), which is contiguous, into y (rows, n). */
 static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, int64_t n)
 {
     shares s = {hd__arg_alloc_items(m, sizeof(double)), .m = m, .single = p->dtype == HD_FLOAT32};
@@ -308,8 +311,8 @@ static bool draw_with_replacement(hd_tensor *y, const hd_tensor *p, int64_t m, i
     return true;
 }
 
-/* The indices of the n largest p / q, where each q is an exponential random number. Index i comes
- * first with probability p_i / sum(p). */
+/* Returns the indices of the n largest p / q, where each q is an exponential random number. Index i
+ * comes first with probability p_i / sum(p). */
 static hd_tensor *race(hd_tensor *p, int64_t n)
 {
     HD_NO_GRAD;

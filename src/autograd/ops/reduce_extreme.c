@@ -10,21 +10,22 @@
 
 /* ---------------------------------------------------------------- over everything */
 
-/* m = max x, which c elements equal:  dx += dy / c where x == m, or where both are NaN */
+/* m = max x or min x, and c elements equal m:  dx += dy / c where x == m, or where both are NaN */
 static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *x = hd__node_saved_get(n, 0), *m = hd__node_saved_get(n, 1);
     bool is_nan = isnan(hd_item(m));
     hd_tensor *reached = is_nan ? hd_ne(x, x) : hd_eq(x, m); /* bool, x's shape */
     hd_tensor *share = hd_div(dy[0], hd_sum(reached));
-    /* hd_where, because the product of an infinite share and 0 is NaN */
+    /* not a product with reached, because an infinite share times 0 is NaN */
     dx[0] = hd_where(reached, share, hd_zeros_n((hd_dtype)dy[0]->dtype, 0, NULL));
 }
 
 static const hd__op max_op = HD__OP("MaxBackward1", extreme_backward);
 static const hd__op min_op = HD__OP("MinBackward1", extreme_backward);
 
-/* All dims as a mask; 0 with an error if x has no elements. */
+/* Returns all dims of x as a bit mask; 0 with an error if hd__tensor_arg refuses x or x has no
+ * elements. */
 static uint32_t mask_of_all(const hd_tensor *x)
 {
     if (!hd__tensor_arg("x", x)) {
@@ -55,7 +56,7 @@ hd_tensor *hd_min(hd_tensor *x)
 
 /* ---------------------------------------------------------------- along a dim */
 
-/* dim as a mask; 0 with an error if x has no such dim or its size is 0. */
+/* Returns dim as a bit mask; 0 with an error if x has no such dim or the dim has size 0. */
 static uint32_t lane_mask(const hd_tensor *x, int dim)
 {
     int at = hd__tensor_dim_of(x, dim);

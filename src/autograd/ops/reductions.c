@@ -1,7 +1,7 @@
 /* reductions.c - sum, mean, var, std, prod, any and all: over all dims, one dim or several.
  *
- * A node keeps keepdim and a mask of the reduced dims. Backward spreads dy over x's shape by
- * strides of 0. max and min are in reduce_extreme.c. */
+ * A node keeps keepdim and a mask of the reduced dims. Backward expands dy to x's shape by strides
+ * of 0, without a copy. max and min are in reduce_extreme.c. */
 #include <inttypes.h>
 
 #include "autograd/ops/reductions.h"
@@ -26,6 +26,7 @@ hd_tensor *hd__op_spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__op_sp
 
 /* ---------------------------------------------------------------- helpers */
 
+/* Returns dy expanded to the shape of n's input; NULL if dy is NULL. */
 static hd_tensor *spread_to_input(hd__node *n, hd_tensor *dy)
 {
     const hd__node_out_meta *x = hd__node_input_meta(n, 0);
@@ -33,6 +34,7 @@ static hd_tensor *spread_to_input(hd__node *n, hd_tensor *dy)
     return dy ? hd__op_spread(dy, x->ndim, x->sizes, *s) : NULL;
 }
 
+/* Returns the number of elements that each result is computed from. */
 static int64_t count(int ndim, const int64_t *sizes, uint32_t mask)
 {
     int64_t n = 1;
@@ -42,7 +44,7 @@ static int64_t count(int ndim, const int64_t *sizes, uint32_t mask)
     return n;
 }
 
-/* All dims as a mask; 0 on failure. */
+/* Returns all dims as a bit mask; 0 with an error if x is refused. */
 static uint32_t all_mask(const hd_tensor *x)
 {
     return hd__tensor_arg("x", x) ? hd__tensor_all_dims(x) : 0;
@@ -52,7 +54,7 @@ static uint32_t all_mask(const hd_tensor *x)
 
 enum { SUM, MEAN }; /* the kinds of the ops */
 
-/* y = sum x, or sum x / N:  dx += dy, or dy / N, spread over x's shape */
+/* y = sum x, or sum x / N:  dx += dy, or dy / N, expanded to x's shape */
 static void sum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hd__node_out_meta *x = hd__node_input_meta(n, 0);
@@ -77,7 +79,7 @@ void hd__op_divide_by(hd_tensor *y, double n)
                                 y->numel, NULL);
 }
 
-/* The sum or mean of x over the dims of mask */
+/* Returns the sum or mean of x over the dims of mask, unrecorded. */
 static hd_tensor *sum_or_mean(int kind, hd_tensor *x, uint32_t mask, bool keepdim)
 {
     hd_tensor *y = hd__reduce_sum(x, mask, keepdim);
@@ -87,7 +89,7 @@ static hd_tensor *sum_or_mean(int kind, hd_tensor *x, uint32_t mask, bool keepdi
     return y;
 }
 
-/* NULL if mask is 0, because a check of the arguments has failed. */
+/* Returns the sum or mean, recorded; NULL if mask is 0, because a check of the arguments failed. */
 static hd_tensor *recorded_sum(const hd__op *op, hd_tensor *x, uint32_t mask, bool keepdim)
 {
     if (!mask || (op->kind == MEAN && !hd__tensor_float_arg(x))) {
@@ -137,27 +139,27 @@ hd_tensor *hd_mean_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims
 
 enum { VAR, STD }; /* the kinds of the ops */
 
-/* N - correction, never negative */
+/* Returns N - correction, or 0 if that is negative. Each result has N elements of the input. */
 static double freedom(int ndim, const int64_t *sizes, hd__op_span s)
 {
     int64_t n = count(ndim, sizes, s.mask) - s.correction;
     return (double)(n > 0 ? n : 0);
 }
 
-/* y = sqrt v:  dv = dy / (2 y), 0 where y is 0 */
+/* y = sqrt v:  returns dv = dy / (2 y), and 0 where y is 0. */
 static hd_tensor *variance_slope(hd_tensor *y, hd_tensor *dy)
 {
     hd_tensor *g = hd_div(dy, hd_mul_scalar(y, 2));
     return hd_masked_fill(g, hd_eq_scalar(y, 0), 0);
 }
 
-/* y = sum (x - mean)^2 / (N - c):  dx += 2 / (N - c) dy (x - mean) */
+/* y = sum (x - mean)^2 / (N - c), with the correction c:  dx += 2 / (N - c) dy (x - mean) */
 static void var_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hd__op_span *s = hd__node_params(n);
     hd_tensor *x = hd__node_saved_get(n, 0);
     hd__op_span all = {.mask = s->mask, .keepdim = true};
-    hd_tensor *mean = sum_or_mean(MEAN, x, s->mask, true); /* of x's rank, size 1 where reduced */
+    hd_tensor *mean = sum_or_mean(MEAN, x, s->mask, true); /* x's dims, size 1 where reduced */
     double factor = 2.0 / freedom(x->ndim, x->sizes, *s);
     hd_tensor *dv = n->op->kind == STD ? variance_slope(hd__node_saved_get(n, 1), dy[0]) : dy[0];
     hd_tensor *g = spread_to_input(n, hd_mul_scalar(dv, factor));
@@ -177,7 +179,7 @@ static void warn_no_freedom(const hd_tensor *x, int64_t n, int correction)
             n == 1 ? ", or correction 0" : "");
 }
 
-/* The variance of x over the dims of s, or its square root */
+/* Returns the variance of x over the dims of s, or its square root, recorded. */
 static hd_tensor *recorded_var(const hd__op *op, hd_tensor *x, hd__op_span s)
 {
     if (!s.mask || !hd__tensor_float_arg(x)) {
@@ -241,7 +243,7 @@ hd_tensor *hd_std_dims_n(hd_tensor *x, int correction, bool keepdim, int n, cons
 
 /* ---------------------------------------------------------------- prod */
 
-/* Splits x along dim d into two halves of equal size; appends ones if the size is odd. */
+/* Splits x along dim d into two halves of equal size. Appends ones first if the size is odd. */
 static void halve(hd_tensor *x, int d, hd_tensor *half[2])
 {
     const int64_t n = x->sizes[d] / 2 + x->sizes[d] % 2;
@@ -253,7 +255,7 @@ static void halve(hd_tensor *x, int d, hd_tensor *half[2])
     half[1] = hd_narrow(x, d, n, n);
 }
 
-/* The product of x along d, which keeps size 1 */
+/* Returns the product of x along dim d, which then has size 1. */
 static hd_tensor *product(hd_tensor *x, int d)
 {
     hd_tensor *half[2];
@@ -264,7 +266,7 @@ static hd_tensor *product(hd_tensor *x, int d)
     return x;
 }
 
-/* The gradient dx of y = product(x, d). Splits x into the halves into which product splits it. */
+/* Returns the gradient dx of y = product(x, d). Splits x into the same halves as product does. */
 static hd_tensor *product_slope(hd_tensor *x, int d, hd_tensor *dy)
 {
     hd_tensor *half[2];
@@ -279,7 +281,7 @@ static hd_tensor *product_slope(hd_tensor *x, int d, hd_tensor *dy)
 
 enum { ALL_DIMS = -1 };
 
-/* The product of x over dim d, or ALL_DIMS, unrecorded */
+/* Returns the product of x over dim d, or over all dims if d is ALL_DIMS, unrecorded. */
 static hd_tensor *products(hd_tensor *x, int d, bool keepdim)
 {
     HD_NO_GRAD;
@@ -297,7 +299,7 @@ static hd_tensor *products(hd_tensor *x, int d, bool keepdim)
 }
 
 typedef struct prod_params {
-    int dim; /* or ALL_DIMS */
+    int dim; /* the reduced dim, or ALL_DIMS */
     bool keepdim;
 } prod_params;
 

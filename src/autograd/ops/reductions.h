@@ -5,18 +5,18 @@
 
 #include "tensor/reduce_dims.h"
 
-/* The reduced dims, which the node of a reduction keeps for backward. */
+/* The reduced dims of a reduction, which its node keeps for backward. */
 typedef struct hd__op_span {
-    uint32_t mask;
-    bool keepdim;
-    int correction; /* of var and std */
+    uint32_t mask;  /* bit d is set if dim d is reduced */
+    bool keepdim;   /* the reduced dims stay, with size 1 */
+    int correction; /* the correction of var and std; else 0 */
 } hd__op_span;
 
-/* An alias of y, the result of a reduction, in the shape of the reduction's input: reduced dims
- * have their old sizes and strides of 0. */
+/* Returns an alias of y, the result of reduction s, in the shape of the reduced tensor. The reduced
+ * dims have strides of 0. */
 hd_tensor *hd__op_spread(hd_tensor *y, int ndim, const int64_t *sizes, hd__op_span s);
 
-/* y /= n in y's own precision; y is contiguous and of a float dtype. */
+/* Divides y, contiguous and of a float dtype, by n in that dtype. */
 void hd__op_divide_by(hd_tensor *y, double n);
 
 #endif

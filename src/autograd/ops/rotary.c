@@ -1,8 +1,8 @@
 /* rotary.c - rotary positions in the half layout (Su et al. 2021, "RoFormer: Enhanced Transformer
- * with Rotary Position Embedding"): the tables of cosines and sines, and the op that turns x.
+ * with Rotary Position Embedding"): the tables of cosines and sines, and the op that rotates x.
  *
  * The tables equal those of transformers bit for bit: they use the same float32 operations in the
- * same order. An angle of many turns keeps few bits, so another order would show. */
+ * same order. A large angle has few bits after the point, so another order would show. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -44,8 +44,8 @@ static bool rotary_options_ok(const hd_rotary_options *o)
                     o->low_freq_factor, o->high_freq_factor));
 }
 
-/* 1 / theta^(2 i / head_dim). If the original length is known, long waves are stretched by
- * `factor`, short ones stay, and those between are mixed. */
+/* Returns 1 / theta^(2 i / head_dim). If the original length is known, frequencies of long waves
+ * are divided by `factor`, those of short waves stay, and those between are interpolated. */
 static float inverse_frequency(const hd_rotary_options *o, int64_t i, int64_t head_dim)
 {
     const double known = (double)o->original_max_position_embeddings, turn = 6.283185307179586;
@@ -97,7 +97,8 @@ bool hd_rotary_tables(int64_t head_dim, int64_t length, const hd_rotary_options 
 
 /* ---------------------------------------------------------------- the turn */
 
-/* x cos + (-x2, x1) sin, unrecorded; laid out as x if x is dense */
+/* Returns x cos + (-x2, x1) sin, unrecorded, where x1 and x2 are the halves of x along its last
+ * dim; laid out as x if x is dense. */
 static hd_tensor *turned(hd_tensor *x, hd_tensor *cos, hd_tensor *sin)
 {
     HD__SCOPE_OR(NULL);
@@ -118,15 +119,15 @@ static hd_tensor *turned(hd_tensor *x, hd_tensor *cos, hd_tensor *sin)
     return hd_scope_return(y);
 }
 
-/* (-x2, x1), where x1 and x2 are the halves of x along its last dim */
+/* Returns (-x2, x1), where x1 and x2 are the halves of x along its last dim. */
 static hd_tensor *rotate_half(hd_tensor *x)
 {
     int64_t half = x->sizes[x->ndim - 1] / 2;
     return hd_cat(-1, hd_neg(hd_narrow(x, -1, half, half)), hd_narrow(x, -1, 0, half));
 }
 
-/* y1 = x1 c1 - x2 s1, y2 = x2 c2 + x1 s2:  dx1 += dy1 c1 + dy2 s2,  dx2 += dy2 c2 - dy1 s1, which
- * is a turn of dy by the sines -s2 and -s1;  dcos += dy x,  dsin += dy (-x2, x1) */
+/* y1 = x1 c1 - x2 s1,  y2 = x2 c2 + x1 s2:  dx1 += dy1 c1 + dy2 s2,  dx2 += dy2 c2 - dy1 s1. So dx
+ * is dy, rotated with the sines (-s2, -s1).  dcos += dy x,  dsin += dy (-x2, x1) */
 static void rotary_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *x = hd__node_saved_get(n, 0), *cos = hd__node_saved_get(n, 1),
@@ -141,8 +142,8 @@ static void rotary_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op rotary_op = HD__OP("AddBackward0", rotary_backward);
 
-/* True if table is (t, head_dim) for x (..., t, head_dim), or has batch dims that broadcast to
- * x's. */
+/* True if the last two dims of table have x's sizes (t, head_dim), and its other dims broadcast to
+ * those of x. */
 static bool is_table_for(const hd_tensor *x, const hd_tensor *table)
 {
     int more = x->ndim - table->ndim;

@@ -14,14 +14,15 @@
 
 typedef struct view_part { /* the part of the input that a view shows */
     int dim;
-    bool selects;
-    int64_t start, step, len;
+    bool selects;             /* the view lacks dim */
+    int64_t start, step, len; /* first index, distance and number along dim */
 } view_part;
 
-enum { IS_SPLIT, IS_UNBIND };
+enum { IS_SPLIT, IS_UNBIND }; /* the kinds of the ops */
 
 /* ---------------------------------------------------------------- backward */
 
+/* Returns part p of x as an alias. */
 static hd_tensor *take(hd_tensor *x, const view_part *p)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
@@ -33,19 +34,19 @@ static hd_tensor *take(hd_tensor *x, const view_part *p)
         sizes[ndim] = d == p->dim ? p->len : x->sizes[d];
         strides[ndim] = x->strides[d];
         if (d == p->dim && __builtin_mul_overflow(x->strides[d], p->step, &strides[ndim])) {
-            strides[ndim] = x->strides[d]; /* one element is left: its stride does not matter */
+            strides[ndim] = x->strides[d]; /* only one element: its stride does not matter */
         }
         ndim++;
     }
     int64_t offset;
     if (__builtin_mul_overflow(p->start, x->strides[p->dim], &offset) ||
         __builtin_add_overflow(offset, x->offset, &offset)) {
-        offset = x->offset; /* no element is left: where it would begin does not matter */
+        offset = x->offset; /* no element: the offset does not matter */
     }
     return hd__tensor_alias(x, ndim, sizes, strides, offset);
 }
 
-/* Copies dy into part p of dx. Does nothing if dy is NULL. */
+/* Copies dy into part p of dx. Does nothing if dx or dy is NULL. */
 static void add_part(hd_tensor *dx, hd_tensor *dy, const view_part *p)
 {
     hd_tensor *cut = dx && dy ? take(dx, p) : NULL;
@@ -60,7 +61,7 @@ static void part_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     add_part(dx[0], dy[0], hd__node_params(n));
 }
 
-/* dx += all dy_k, one after another along dim; a dy_k that is NULL counts as zeros */
+/* dx += (dy_0, dy_1, ...), joined along dim. A dy_k that is NULL counts as zeros. */
 static void parts_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     view_part p = {
@@ -96,10 +97,10 @@ static const hd__op split_sizes_op = PARTS_OP("SplitWithSizesBackward0", IS_SPLI
 
 static bool has_dims(const hd_tensor *x)
 {
-    return x->ndim > 0 || hd_fail(HD_SHAPE, "(): expected a tensor with dimensions");
+    return x->ndim > 0 || hd_fail(HD_SHAPE, "x is 0-d: expected 1 dim or more");
 }
 
-/* dim counted from the front; -1 with an error if x is 0-d or has no such dim. */
+/* Returns dim, counted from the front; -1 with an error if x is 0-d or has no such dim. */
 static int dim_of(const hd_tensor *x, int dim)
 {
     return hd__tensor_any_arg("x", x, false) && has_dims(x) ? hd__tensor_dim(x, dim) : -1;
@@ -158,8 +159,8 @@ hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length)
     int64_t size = x->sizes[d], from = start < 0 ? start + size : start;
     if (from < 0 || from > size || length < 0 || length > size - from) {
         return hd_fail(HD_INDEX,
-                       "start %" PRId64 ", length %" PRId64 " at dim %d of %s: expected to "
-                       "stay within %" PRId64,
+                       "start %" PRId64 ", length %" PRId64
+                       " at dim %d of %s: expected a range within size %" PRId64,
                        start, length, d, HD__SHAPE(x), size);
     }
     view_part p = {.dim = d, .start = from, .step = 1, .len = length};
@@ -195,8 +196,8 @@ hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index)
 
 /* ---------------------------------------------------------------- several parts */
 
-/* n views of x, one after another along dim. View k has length lens[k] or, if lens is NULL, `size`;
- * the last one may be shorter. n may exceed the number of elements. */
+/* Returns n views of x, one after another along dim. View k has length lens[k] or, if lens is NULL,
+ * `size`; the last one may then be shorter. n may exceed the size of dim: views may be empty. */
 static hd_list *parts(const hd__op *op, hd_tensor *x, int dim, int64_t n, const int64_t *lens,
                       int64_t size)
 {
@@ -250,7 +251,7 @@ hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim)
     return parts(&split_sizes_op, x, d, n, sizes, 0);
 }
 
-/* An empty dim gives one empty part. */
+/* Splits x into views of length `size`. A dim of size 0 gives one empty view. */
 static hd_list *split_evenly(hd_tensor *x, int d, int64_t size)
 {
     int64_t total = x->sizes[d], n = total == 0 ? 1 : total / size + (total % size != 0);
@@ -282,7 +283,7 @@ hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim)
         return hd_fail(HD_VALUE, "%" PRId64 " chunks: expected 1 or more", chunks);
     }
     int64_t size = x->sizes[d] / chunks + (x->sizes[d] % chunks != 0);
-    if (size == 0) { /* As in PyTorch, `chunks` empty parts. */
+    if (size == 0) { /* as in PyTorch, `chunks` empty views */
         return parts(&split_sizes_op, x, d, chunks, NULL, 0);
     }
     return split_evenly(x, d, size);
@@ -295,7 +296,7 @@ typedef struct roll {
     int dim;
 } roll;
 
-/* y[i] = x[i - shift], unrecorded: the last `shift` elements, then the others */
+/* Returns y[i] = x[i - shift], unrecorded: the last `shift` elements, and then the others. */
 static hd_tensor *rolled(hd_tensor *x, const roll *t)
 {
     HD_NO_GRAD;
@@ -324,7 +325,7 @@ hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim)
 
 /* ---------------------------------------------------------------- flip */
 
-/* A copy of x with the order of elements reversed along the dims of the mask, unrecorded */
+/* Returns a copy of x, unrecorded, reversed along the dims of the bit mask. */
 static hd_tensor *flipped(const hd_tensor *x, uint32_t dims)
 {
     hd_tensor turned = *x;

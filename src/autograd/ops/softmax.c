@@ -1,8 +1,8 @@
 /* softmax.c - softmax, log_softmax, logsumexp and cumsum, which work on whole lanes along a dim.
  *
- * softmax and log_softmax save their results, not their inputs. Forward and backward are one kernel
- * each, called for every lane. Lanes along the last dim have their own kernels, which need them
- * contiguous. */
+ * A lane is a row of elements along the dim. softmax and log_softmax save their results, not their
+ * inputs. Forward and backward are one kernel each, which computes whole lanes. Lanes along the
+ * last dim have their own kernels, which need them contiguous. */
 #include "autograd/ops/reductions.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/record.h"
@@ -11,11 +11,12 @@
 #include "tensor/lanes.h"
 #include "tensor/tensor_args.h"
 
-enum { SOFTMAX_WORTH = 16384 }; /* up to this many elements are not worth a task of the pool */
+enum { SOFTMAX_WORTH = 16384 }; /* up to this many elements, one thread computes all */
 
 /* ---------------------------------------------------------------- helpers */
 
-/* Computes a small contiguous tensor with one call of the last dim's kernel; false for others. */
+/* If x is small, and x and y are contiguous, computes all of out by one call of f, a kernel for the
+ * last dim, and returns true. Otherwise does nothing and returns false. */
 static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, const hd_tensor *y)
 {
     int64_t n = x->sizes[x->ndim - 1];
@@ -28,8 +29,8 @@ static bool rows_at_once(hdk_lane_kernel f, hd_tensor *out, const hd_tensor *x, 
     return true;
 }
 
-/* The result of the kernel along dim for x, and for y unless it is NULL. With y, x is a gradient,
- * which the result may overwrite if dim is not the last one. */
+/* Returns the result of a kernel along dim for x, and for y unless it is NULL. If y is given, x is
+ * a gradient, which the result may overwrite. */
 static hd_tensor *along(int kernel, int dim, hd_tensor *x, hd_tensor *y)
 {
     bool last = dim >= x->ndim - 1;
@@ -51,7 +52,7 @@ static hd_tensor *along(int kernel, int dim, hd_tensor *x, hd_tensor *y)
     return out;
 }
 
-/* Forward of softmax and log_softmax, which save only y. */
+/* The forward of softmax and log_softmax, which save only y. */
 static hd_tensor *lane_op(const hd__op *op, int kernel, hd_tensor *x, int dim)
 {
     if (!hd__tensor_float_x(x)) {
@@ -62,7 +63,7 @@ static hd_tensor *lane_op(const hd__op *op, int kernel, hd_tensor *x, int dim)
     return HD__RECORD(op, y, HD__IN(1, &x), .save_y = true, HD__PARAMS(at));
 }
 
-/* The op's kind is the kernel of backward. */
+/* The backward of softmax and log_softmax. The op's kind is its kernel. */
 static void lane_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dim = hd__node_params(n);
@@ -81,11 +82,12 @@ hd_tensor *hd_softmax(hd_tensor *x, int dim)
     return lane_op(&softmax_op, HDK_SOFTMAX, x, dim);
 }
 
-/* True if the lanes of x along dim are lanes of y along `at`. x is y or a view of it. */
+/* True if each lane of x along dim is a lane of y along dim `at`. y is contiguous, and x is y or a
+ * view of y. */
 static bool lanes_of(const hd_tensor *x, int dim, const hd_tensor *y, int at)
 {
     const int64_t step = y->strides[at], n = y->sizes[at], from = x->offset - y->offset;
-    int64_t within = from % step; /* the largest offset within one step of y's lanes */
+    int64_t within = from % step; /* the largest offset of a lane of x inside a block of `step` */
     bool same = x->sizes[dim] == n && x->strides[dim] == step && from / step % n == 0;
     for (int d = 0; d < x->ndim; d++) {
         if (d != dim && x->strides[d] < step) {
@@ -165,7 +167,7 @@ hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t 
 
 /* ---------------------------------------------------------------- cumsum */
 
-/* The running sums of x along dim, from its end if `backwards` */
+/* Returns the running sums of x along dim, from its end if `backwards`. */
 static hd_tensor *running_sums(hd_tensor *x, int dim, bool backwards)
 {
     hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : x->dtype;
@@ -175,7 +177,7 @@ static hd_tensor *running_sums(hd_tensor *x, int dim, bool backwards)
     if (!y || !x) {
         return NULL;
     }
-    if (x->ndim == 0) { /* no sum, so that -0 stays */
+    if (x->ndim == 0) { /* copied, because adding -0 to 0 gives 0 */
         hd__tensor_copy(y, x);
         return y;
     }
@@ -192,7 +194,7 @@ static hd_tensor *running_sums(hd_tensor *x, int dim, bool backwards)
     return y;
 }
 
-/* x_i is in every y_j, j >= i:  dx_i += dy_i + ... + dy_last */
+/* x_i is a term of every y_j with j >= i:  dx_i += dy_i + ... + dy_last */
 static void cumsum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dim = hd__node_params(n);

@@ -4,8 +4,8 @@
 
 #include "heed/tensor.h"
 
-/* True if x is a recorded result of softmax over dim, unchanged since, or a view of one whose lanes
- * along dim are lanes of the softmax. */
+/* True if x is the result of a recorded softmax over dim and was not changed since, or a view of it
+ * whose lanes along dim are lanes of the softmax. A lane is a row of elements along a dim. */
 bool hd__op_is_softmax(const hd_tensor *x, int dim);
 
 #endif

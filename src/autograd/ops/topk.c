@@ -1,8 +1,9 @@
-/* topk.c - topk, the k largest or smallest elements along a dim in order, and sort, a topk of all.
+/* topk.c - topk, the k largest or smallest elements along a dim in order, and sort, which is topk
+ * of all elements.
  *
- * A heap holds the first k of the elements seen so far (Williams 1964). Values become integer keys
- * of the same order; NaN is largest, and -0 equals 0. Of equal values the one with the lower index
- * comes first. In PyTorch their order depends on a C++ library. */
+ * A heap (Williams 1964) holds the first k of the elements read so far. Elements are compared by
+ * integer keys; NaN is the largest, and -0 equals 0. Of equal elements, the one with the lower
+ * index comes first. In PyTorch their order depends on a C++ library. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -16,13 +17,13 @@
 #include "tensor/strides.h"
 
 enum {
-    TOPK_GRAIN = 32768, /* elements that are worth several threads */
-    FEW = 16            /* up to FEW entries are kept in order, which is faster than a heap */
+    TOPK_GRAIN = 32768, /* up to this many elements, one thread computes all */
+    FEW = 16            /* for k up to FEW, a sorted array is faster than a heap */
 };
 
 typedef struct entry {
     int64_t key; /* the smaller key comes first */
-    int64_t at;
+    int64_t at;  /* the index of the element */
 } entry;
 
 static inline bool before(const entry *a, const entry *b)
@@ -30,7 +31,7 @@ static inline bool before(const entry *a, const entry *b)
     return a->key < b->key || (a->key == b->key && a->at < b->at);
 }
 
-/* Inserts v into n ordered entries, after those with the same key, and drops the last entry. */
+/* Inserts v into the n sorted entries e, after those with the same key, and drops the last one. */
 static void insert(entry *e, int64_t n, entry v)
 {
     int64_t i = n - 1;
@@ -40,8 +41,8 @@ static void insert(entry *e, int64_t n, entry v)
     e[i] = v;
 }
 
-/* Replaces the top of a heap of n entries by v; the top is the entry that comes last. The hole
- * first sinks to the bottom, then v rises. */
+/* Replaces the top of a heap of n entries by v. The top is the entry that comes last. Moves the
+ * hole to the bottom first, and then up to the place of v. */
 static void replace_top(entry *e, int64_t n, entry v)
 {
     int64_t hole = 0, child = 2;
@@ -50,7 +51,7 @@ static void replace_top(entry *e, int64_t n, entry v)
         e[hole] = e[child];
         hole = child;
     }
-    if (child == n) { /* there is a left child only */
+    if (child == n) { /* the hole has only a left child */
         e[hole] = e[child - 1];
         hole = child - 1;
     }
@@ -60,18 +61,19 @@ static void replace_top(entry *e, int64_t n, entry v)
     e[hole] = v;
 }
 
+/* Returns an integer in whose order the values are; NaN has the largest one. */
 static int64_t key_of(double v)
 {
     int64_t bits;
     if (isnan(v)) {
         return INT64_MAX;
     }
-    v += 0.0; /* -0 to 0 */
+    v += 0.0; /* turns -0 into 0 */
     memcpy(&bits, &v, sizeof bits);
     return bits < 0 ? INT64_MIN - bits : bits;
 }
 
-/* The entry of element i of a dense line */
+/* Returns the entry of element i of the line x. `largest` reverses the order. */
 static entry topk_entry(const void *x, int dtype, int64_t i, bool largest)
 {
     int64_t key = dtype == HD_FLOAT32   ? key_of(((const float *)x)[i])
@@ -80,8 +82,8 @@ static entry topk_entry(const void *x, int dtype, int64_t i, bool largest)
     return (entry){largest ? ~key : key, i};
 }
 
-/* Writes the first k of n elements into e, in order. A kernel skips elements that come after all of
- * e. */
+/* Writes the first k of the n elements of line x to e, in order. A kernel, `next`, skips elements
+ * that come after all entries in e. */
 static void select_first(entry *e, int64_t k, const void *x, int dtype, int64_t n, bool largest)
 {
     void (*const put)(entry *, int64_t, entry) = k <= FEW ? insert : replace_top;
@@ -107,10 +109,10 @@ static void select_first(entry *e, int64_t k, const void *x, int dtype, int64_t 
 
 static const hd__op topk_op = HD__OP_KIND("TopkBackward0", hd__op_scatter_backward, HD__PUT);
 
-/* x and the indices, both contiguous, with lines along the last dim */
+/* Lines lie along the last dim: n elements of x, k of indices. Both tensors are contiguous. */
 typedef struct topk_lines {
     const hd_tensor *x, *indices;
-    entry *e; /* k entries for each task */
+    entry *e; /* scratch, k entries for each task */
     int64_t lines, k, n, tasks;
     bool largest;
 } topk_lines;
@@ -131,7 +133,7 @@ static void run_task(int task, void *arg)
     }
 }
 
-/* Fills indices. It and x are contiguous, with lines along the last dim. */
+/* Fills each line of indices for the same line of x. Both are contiguous. */
 static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int64_t k, int64_t n, bool largest)
 {
     topk_lines l = {.x = x, .indices = indices, .k = k, .n = n, .largest = largest};
@@ -147,7 +149,7 @@ static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int64_t k, int6
     return true;
 }
 
-/* The indices of the first k along dim, in order; NULL with an error. */
+/* Returns the indices of the first k elements of x along dim, in order. */
 static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
 {
     HD_NO_GRAD;
@@ -191,14 +193,15 @@ hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **i
 
 static const hd__op sort_op = HD__OP_KIND("SortBackward1", hd__op_scatter_backward, HD__PUT);
 
-/* A copy of contiguous y laid out as x; NULL if y is NULL */
+/* Returns a copy of y that is laid out as x. y is contiguous. NULL if y is NULL or memory runs
+ * out. */
 static hd_tensor *laid_out(hd_tensor *y, const hd_tensor *x)
 {
     hd_tensor *copy = y ? hd__tensor_laid_out_as(hd__tensor_empty_as(y->dtype, y), x) : NULL;
     return hd__tensor_copy(copy, y);
 }
 
-/* The indices that sort x along d; NULL with an error. */
+/* Returns the indices that sort x along dim d. */
 static hd_tensor *sorted_indices(hd_tensor *x, int d, bool descending)
 {
     HD_NO_GRAD;
@@ -208,7 +211,7 @@ static hd_tensor *sorted_indices(hd_tensor *x, int d, bool descending)
     return hd_scope_return(laid_out(at, x));
 }
 
-/* x at these indices along d, unrecorded and laid out as x */
+/* Returns the elements of x at the indices `at` along dim d, unrecorded and laid out as x. */
 static hd_tensor *picked(hd_tensor *x, int d, hd_tensor *at)
 {
     HD__SCOPE_OR(NULL);

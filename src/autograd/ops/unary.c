@@ -1,7 +1,7 @@
 /* unary.c - functions of one tensor, element by element.
  *
- * A node saves x or y if backward needs it. The formulas and their order of rounding are those of
- * PyTorch's CPU kernels. */
+ * A node saves x or y if backward needs it. The formulas, and the order in which they round, are
+ * those of PyTorch's CPU kernels. */
 #include "autograd/ops/arith.h"
 #include "autograd/record.h"
 #include "tensor/copy.h"
@@ -11,7 +11,7 @@
 
 enum unary_saves { SAVE_X, SAVE_Y, SAVE_NOTHING };
 
-/* y = f(x), computed in float32 if f has no loop for x's dtype */
+/* Computes y = f(x), in float32 if f has no loop for x's dtype. */
 static hd_tensor *unary(const hd__op *op, int loop, hd_tensor *x, enum unary_saves saves)
 {
     if (!hd__tensor_arg("x", x)) {
@@ -23,7 +23,7 @@ static hd_tensor *unary(const hd__op *op, int loop, hd_tensor *x, enum unary_sav
                       .save_y = saves == SAVE_Y);
 }
 
-/* dx += loop(dy, the saved tensor), where the op's kind names a loop of hdk_binary */
+/* dx += loop(dy, the saved tensor). The op's kind is the loop in hdk_binary. */
 static void loop_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = hd__map_backward(n->op->kind, NULL, dy[0], hd__node_saved_get(n, 0));
@@ -136,7 +136,7 @@ hd_tensor *hd_log1p(hd_tensor *x)
     return unary(&log1p_op, HDK_LOG1P, x, SAVE_X);
 }
 
-/* (1 / x) s, in two roundings, as Python's s / x computes it */
+/* Computes (1 / x) s, which rounds twice, as s / x does in PyTorch. */
 hd_tensor *(hd_rdiv_scalar)(hd_tensor *x, hd_scalar s)
 {
     HD__CALL("hd_rdiv_scalar");
@@ -157,7 +157,7 @@ static const hd__op neg_op = HD__OP("NegBackward0", hd__op_neg_backward);
 static const hd__op relu_op = HD__OP_KIND("ReluBackward0", loop_backward, HDK_RELU_BACKWARD);
 /* dx += dy sign(x) */
 static const hd__op abs_op = HD__OP_KIND("AbsBackward0", loop_backward, HDK_ABS_BACKWARD);
-/* dx += dy (Phi(x) + x Phi'(x)), Phi of the normal distribution */
+/* dx += dy (Phi(x) + x Phi'(x)), where Phi is the standard normal distribution function */
 static const hd__op gelu_op = HD__OP_KIND("GeluBackward0", loop_backward, HDK_GELU_BACKWARD);
 /* t = tanh(u), u = sqrt(2/pi) (x + 0.044715 x^3): dx += dy (1 + t + x (1 - t^2) du/dx) / 2 */
 static const hd__op gelu_tanh_op =
@@ -168,7 +168,7 @@ static const hd__op silu_op = HD__OP_KIND("SiluBackward0", loop_backward, HDK_SI
 hd_tensor *hd_neg(hd_tensor *x)
 {
     HD__CALL("hd_neg");
-    bool ok = numbers_arg(x, "numbers. hd_logical_not takes bool");
+    bool ok = numbers_arg(x, "numbers. Use hd_logical_not for bool");
     return ok ? unary(&neg_op, HDK_NEG, x, SAVE_NOTHING) : NULL;
 }
 
@@ -210,7 +210,7 @@ static void logsigmoid_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
 
 static const hd__op logsigmoid_op = HD__OP("LogSigmoidBackward0", logsigmoid_backward);
 
-/* min(x, 0) - log(1 + e^-|x|), unrecorded, and row-major as in PyTorch */
+/* Returns min(x, 0) - log(1 + e^-|x|), unrecorded, and row-major as in PyTorch. */
 static hd_tensor *log_sigmoids(hd_tensor *x)
 {
     HD_NO_GRAD;
@@ -229,8 +229,8 @@ hd_tensor *hd_logsigmoid(hd_tensor *x)
 
 /* ---------------------------------------------------------------- of x and numbers */
 
-/* Writes two numbers as elements of dtype d, for the params of a loop. Fails if d cannot hold
- * them. */
+/* Writes two numbers as elements of dtype d to `elements`, for the params of a loop. False with an
+ * error if d cannot hold them. */
 static bool two_elements(hd_dtype d, const hd_scalar numbers[2], void *elements)
 {
     bool fits = true;
@@ -241,7 +241,7 @@ static bool two_elements(hd_dtype d, const hd_scalar numbers[2], void *elements)
     return fits;
 }
 
-/* y = f(x, a, b). f has a loop for x's dtype; a loop with one number ignores b. */
+/* Computes y = f(x, a, b). f has a loop for x's dtype; a loop with one number ignores b. */
 static hd_tensor *with_numbers(const hd__op *op, int loop, hd_tensor *x, double a, double b)
 {
     const hd_scalar numbers[] = {hd_scalar_double(a), hd_scalar_double(b)};
@@ -253,7 +253,7 @@ static hd_tensor *with_numbers(const hd__op *op, int loop, hd_tensor *x, double 
     return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(numbers));
 }
 
-/* dx += loop(dy, x, a, b), where the op's kind names a loop of hdk_binary */
+/* dx += loop(dy, x, a, b). The op's kind is the loop in hdk_binary. */
 static void numbers_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     int64_t elements[2];
@@ -310,7 +310,7 @@ hd_tensor *hd_hardtanh(hd_tensor *x, double min, double max)
 
 typedef struct bounds {
     bool has_lo, has_hi;
-    hd_scalar lo, hi; /* a missing one becomes the end of the dtype's range */
+    hd_scalar lo, hi; /* a missing bound is the end of the dtype's range */
 } bounds;
 
 /* dx += dy where lo <= x <= hi */
@@ -327,7 +327,7 @@ static void clamp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op clamp_op = HD__OP("ClampBackward1", clamp_backward);
 
-/* Bounds promote x's dtype as a number promotes it in x + lo. */
+/* Returns the dtype of the result. A bound promotes x's dtype as a number does in x + lo. */
 static hd_dtype clamp_dtype(const hd_tensor *x, const bounds *b)
 {
     hd_dtype lo = b->has_lo ? hd__tensor_promote_scalar(x, b->lo) : x->dtype;

@@ -1,7 +1,7 @@
 /* view.c - views of all elements of a tensor: reshaped, expanded or permuted. Views of a part are
  * in slices.c.
  *
- * The backward of a reshape needs no params, because the graph keeps the input's shape. */
+ * The backward of a reshape needs no params, because the input's node has the input's shape. */
 #include <inttypes.h>
 
 #include "autograd/history.h"
@@ -56,8 +56,8 @@ static hd_tensor *view_of(const hd__op *op, hd_tensor *x, int ndim, const int64_
     return hd__record_view(op, hd__tensor_alias(x, ndim, sizes, strides, x->offset), x, NULL, 0);
 }
 
-/* x reshaped: a view if x's layout allows it; otherwise a view of a copy or, without `copies`, an
- * error. */
+/* Returns x in the sizes `given`, of which one may be -1: a view if x's strides allow it; otherwise
+ * a view of a copy or, without `copies`, an error. */
 static hd_tensor *reshaped(hd_tensor *x, int ndim, const int64_t *given, bool copies)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
@@ -190,8 +190,8 @@ hd_tensor *hd_unsqueeze(hd_tensor *x, int dim)
         return hd_fail(HD_INDEX, "dim %d of %s: expected %d to %d", dim, HD__SHAPE(x), -n, n - 1);
     }
     if (n > HD_MAX_DIMS) {
-        return hd_fail(HD_SHAPE, "%s: %d dimensions: expected %d at most", HD__SHAPE(x), n,
-                       HD_MAX_DIMS);
+        return hd_fail(HD_SHAPE, "%s with a new dim has %d dims: expected %d at most", HD__SHAPE(x),
+                       n, HD_MAX_DIMS);
     }
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
     for (int d = 0; d < n; d++) {
@@ -237,10 +237,10 @@ hd_tensor *hd_t(hd_tensor *x)
         return NULL;
     }
     if (x->ndim > 2) {
-        return hd_fail(HD_SHAPE,
-                       "%s: expected 2 dimensions at most. hd_transpose(x, -2, -1) swaps the "
-                       "last two",
-                       HD__SHAPE(x));
+        return hd_fail(
+            HD_SHAPE,
+            "%s: expected 2 dimensions at most. Use hd_transpose(x, -2, -1) to swap the last two",
+            HD__SHAPE(x));
     }
     return hd_permute_n(x, x->ndim, (int64_t[]){x->ndim == 2, 0});
 }

@@ -1,5 +1,6 @@
-/* args.h - the checks of arguments with which functions of all heed libraries begin, in one
- * wording, and a scope for them. Messages begin with the call (HD__CALL).
+/* args.h - the checks of arguments that all libraries of heed share, so that their messages have
+ * one wording, and a scope for heed's own functions. Every message begins with the name of the
+ * public function (HD__CALL).
  *
  * The libraries in libs/ may include it (base/sibling.h). */
 #ifndef HEED_BASE_ARGS_H
@@ -8,41 +9,43 @@
 #include "base/sibling.h"
 
 /* Fails with HD_NULL_ARG because argument `arg` is NULL: "hd_add: b is NULL", followed by
- * `expected`, which is ": expected ..." or "". A standing error stays, because a chain of calls is
- * checked once, at its end. Returns NULL. */
+ * `expected`, which is ": expected ..." or "". An error that is set already stays, because a
+ * program checks a chain of calls once, at its end. Returns NULL. */
 HD__SIBLING void *hd__error_null_arg_or(const char *arg, const char *expected);
 static inline void *hd__arg_null_arg(const char *arg)
 {
     return hd__error_null_arg_or(arg, "");
 }
 
-/* True if p is not NULL; otherwise fails as hd__arg_null_arg does. */
+/* Checks that p is not NULL. Otherwise returns false with HD_NULL_ARG. */
 static inline bool hd__arg_given(const char *arg, const void *p)
 {
     return p || hd__arg_null_arg(arg);
 }
 
-/* Sets *bytes to n * size. Returns false, without an error, if memory cannot have that many
- * bytes. */
+/* Sets *bytes to n * size. Returns false without an error if the product is more than
+ * PTRDIFF_MAX. */
 static inline bool hd__arg_bytes(int64_t n, size_t size, size_t *bytes)
 {
     return !__builtin_mul_overflow(n, size, bytes) && *bytes <= PTRDIFF_MAX;
 }
 
-/* Allocates n items of `size` bytes. Fails with HD_MEMORY if memory runs out or n * size
- * overflows. */
+/* Returns memory for n items of `size` bytes, which hd_free frees. Returns NULL with HD_MEMORY if
+ * memory runs out or n * size overflows. */
 HD__SIBLING void *hd__arg_alloc_items(int64_t n, size_t size);
 
-/* True if no error is set; otherwise fails with HD_STATE. Functions that save call it first. */
+/* Checks that no error is set. Otherwise returns false with HD_STATE. Functions that write files
+ * begin with this check, so that they never save the results of failed calls. */
 static inline bool hd__arg_may_save(void)
 {
     return hd_error_code() == HD_OK ||
-           hd_fail(HD_STATE, "an earlier error is not cleared: nothing is written");
+           hd_fail(HD_STATE,
+                   "an earlier error is set, so nothing is written. Call hd_error_clear first");
 }
 
-/* True if an options struct or a type table begins with the size of its type. Otherwise fails with
- * HD_VALUE: "hd_sgd_new: o->size 8: expected 48, as hd_sgd_defaults() gives". A struct from an
- * older or a newer header is refused. */
+/* Checks that an options struct or a type table begins with the size of its type. Otherwise returns
+ * false with HD_VALUE: "hd_sgd_new: o->size 8: expected 48, as hd_sgd_defaults() gives". So a
+ * struct that was compiled with an older or a newer header is an error. */
 HD__SIBLING bool hd__arg_size_ok(const char *arg, size_t size, size_t expected, const char *giver);
 #define HD__SIZE_OK(o, giver) hd__arg_size_ok(#o, (o)->size, sizeof *(o), giver)
 
@@ -51,9 +54,10 @@ HD__SIBLING bool hd__arg_size_ok(const char *arg, size_t size, size_t expected, 
  * -3 to 2". */
 int64_t hd__arg_index(int64_t i, int64_t n, const char *things);
 
-/* HD_SCOPE for heed's own functions: returns `failure` if memory runs out. Without a scope of its
- * own, a function would leave its temporaries to the caller, and could succeed while that error
- * stands. The scope has no file and line, so messages name the program's scope.
+/* Opens a scope until the end of the block, for heed's own functions. If memory runs out for the
+ * scope, the function returns `failure`. With HD_SCOPE, the function would continue, leave its
+ * temporaries to the caller's scope, and could succeed although an error is set. The scope has no
+ * file and line, so messages name the program's scope.
  *   HD__SCOPE_OR(NULL); */
 #define HD__SCOPE_OR(failure)                                                                      \
     hd_scope *HD__JOIN(hd_scope_at_, __LINE__)                                                     \

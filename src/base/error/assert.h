@@ -3,13 +3,13 @@
 #define HEED_BASE_ASSERT_H
 
 #define HD__UNLIKELY(x) __builtin_expect(!!(x), 0)
-/* Marks the rare path out of a short function: kept out of line, it costs the common path no
- * registers. */
+/* Marks a function to which a short function leaves a rare case. The compiler does not inline it,
+ * so the common case saves no registers for it. */
 #define HD__RARE __attribute__((noinline, cold))
 
-/* x can only be false by a fault of heed's own, never by the user's. With -Dassert=true the program
- * then prints the place and aborts. Otherwise x is compiled but not computed. A function that only
- * assertions call stands between #ifdef HD__ASSERT and #endif. */
+/* Asserts x, which only a bug in heed can make false, never a wrong argument. With -Dassert=true, a
+ * false x prints its place and aborts the program. Otherwise x is compiled, but not evaluated. A
+ * function that only assertions call stands between #ifdef HD__ASSERT and #endif. */
 #ifdef HD__ASSERT
 #define hd__assert(x) ((x) ? (void)0 : hd__assert_failed(__FILE__, __LINE__, __func__, #x))
 _Noreturn HD__RARE void hd__assert_failed(const char *file, int line, const char *function,

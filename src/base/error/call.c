@@ -2,8 +2,8 @@
  *
  * "GPT: my_loss: hd_mm: ..." has all three names that can be set on a thread: the class whose
  * forward runs, the program's function that HD_CALL names, and heed's function that the program
- * called (hd__call). A forward begins without a name from HD_CALL: inside it, a function of the
- * program is only named if the forward has called it.
+ * called (hd__call). A forward begins without a name from HD_CALL. So messages from inside it name
+ * a function of the program only if the forward has called that function.
  *
  * An object remembers names for as long as it lives, but a program's text may be unloaded with its
  * plugin. So HD_CALL's names are copied. */
@@ -15,7 +15,8 @@
 
 HD__TLS const char *hd__call;
 
-/* The last HD_CALL: a lasting copy of its name, and the forward that ran then. */
+/* The HD_CALL that is active on this thread: a copy of its name that lasts as long as the process
+ * (NULL if no HD_CALL is active), and the forward in which it began. */
 static HD__TLS hd_call program;
 
 hd__call_forward (*_Atomic hd__forward_now)(void);
@@ -26,7 +27,7 @@ static hd__call_forward now_running(void)
     return f ? f() : (hd__call_forward){NULL, NULL};
 }
 
-/* The name that HD_CALL set inside the forward f, or NULL. */
+/* Returns the name that HD_CALL set inside the forward f, or NULL. */
 static const char *program_call(hd__call_forward f)
 {
     return program.forward == f.id ? program.name : NULL;

@@ -1,4 +1,4 @@
-/* call.h - the name of the public function that the program called: messages begin with it, and
+/* call.h - the name of the public function that the program called. Messages begin with it, and
  * objects remember it (call.c). */
 #ifndef HEED_BASE_CALL_H
 #define HEED_BASE_CALL_H
@@ -27,27 +27,28 @@ static inline void hd__call_end(const char *const *before)
     hd__call = *before;
 }
 
-/* Every public function that can fail or free begins with HD__CALL. Its name stays set until it
- * returns. Inside another public function HD__CALL changes nothing: messages name the function that
- * the program called.
+/* Every public function that can fail or free begins with HD__CALL and its own name. The name stays
+ * set until the function returns. Inside another public function HD__CALL changes nothing: messages
+ * name the function that the program called.
  *   HD__CALL("hd_add"); */
 #define HD__CALL(name)                                                                             \
     const char *const hd__call_before __attribute__((cleanup(hd__call_end), unused)) =             \
         hd__call_begin(name)
-/* Clears the name until the end of the block, in which the program's own code or a built-in forward
- * runs: messages name the functions called there. */
+/* Clears the name until the end of the block, in which heed calls the program's own code or a
+ * built-in forward. Messages name the functions that are called there. */
 #define HD__CALLS_BACK                                                                             \
     const char *const hd__call_before __attribute__((cleanup(hd__call_end), unused)) =             \
         hd__call_swap(NULL)
 
-/* The name for an object to remember: the one that HD_CALL gave, or else hd__call. The text
- * lasts. */
+/* Returns the name that an object remembers: the one that HD_CALL set, or else hd__call. The text
+ * lasts as long as the process. */
 const char *hd__call_kept(void);
-/* Writes the names with which a message begins, as "hd_mm: " (call.c), and returns their length, at
- * most 306. */
+/* Writes to text the names with which a message begins, such as "hd_mm: " (call.c). Returns their
+ * length, which is at most 306. */
 int hd__call_write(char *text, size_t size);
 /* The forward that runs on this thread: the class of its module, and an address that no other
- * running forward has. Both are NULL outside a forward. nn sets hd__forward_now. */
+ * running forward has. Both are NULL outside a forward. hd__forward_now, which nn sets, returns
+ * it. */
 typedef struct hd__call_forward {
     const char *class;
     const void *id;

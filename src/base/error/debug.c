@@ -11,7 +11,8 @@ HD__TLS const char *hd__debug_module;
 void hd__debug_start(unsigned int bits)
 {
     const char *text = getenv("HEED_DEBUG");
-    if (text && *text && strcmp(text, "0") != 0) { /* a wrong value, too: its error is printed */
+    /* A wrong value counts, too, so that its error is printed. */
+    if (text && *text && strcmp(text, "0") != 0) {
         atomic_fetch_or(&hd__debug, bits);
         atomic_store(&hd__error_warning_on, true);
     }

@@ -9,15 +9,16 @@
 #include "base/system/threads.h"
 
 /* The flags of debug mode:
- *   HD__DEBUG_KEEPS: HEED_DEBUG=1 was set; the quarantine is long. Valid after the first
- *     allocation. Never set with HEED_CACHE=0 or under a sanitizer.
+ *   HD__DEBUG_KEEPS: HEED_DEBUG=1 was set, so the quarantine (memory/quarantine.c) is long. Valid
+ *     after the first allocation. Never set with HEED_CACHE=0 or under a sanitizer.
  *   HD__DEBUG_WATCHES: hd_set_debug turned debug mode on.
- *   HD__DEBUG_PRINTS: HEED_DEBUG=1 was set; failures and warnings are printed. Valid after
- * hd__init. */
+ *   HD__DEBUG_PRINTS: HEED_DEBUG=1 was set, so failures and warnings are printed. Valid after
+ *     hd__init. */
 enum { HD__DEBUG_KEEPS = 1, HD__DEBUG_WATCHES = 2, HD__DEBUG_PRINTS = 4 };
 /* Flags in the same word for HEED_TRACE and HEED_PROFILE, which never change after the start. */
 enum { HD__TRACES = 8, HD__TRACES_BACKWARD = 16, HD__PROFILES = 32, HD__TELLS = 8 | 16 | 32 };
-/* The program has used HD_CALL, whose names tensors remember. */
+/* The flag that the program has used HD_CALL. From then on, tensors remember the names that HD_CALL
+ * sets. */
 enum { HD__NAMES_CALLS = 64 };
 extern atomic_uint hd__debug;
 static inline unsigned int hd__debug_any(void)
@@ -43,24 +44,26 @@ static inline bool hd__event_listening(void)
     return HD__UNLIKELY(hd__debug_any() & (HD__DEBUG_WATCHES | HD__TELLS));
 }
 
-/* The module whose forward runs on this thread, as "GPT.blocks.0.attention"; NULL outside a
- * forward. Valid while hd__event_listening. nn sets it, to a text that lasts. */
+/* The path of the module whose forward runs on this thread, such as "GPT.blocks.0.attention"; NULL
+ * outside a forward. Valid while hd__event_listening. nn sets it to a text that lasts as long as
+ * the process. */
 extern HD__TLS const char *hd__debug_module;
 
-/* Sets these bits and turns warnings on, if the environment has HEED_DEBUG=1. */
+/* If HEED_DEBUG is set in the environment, and not to "0", sets `bits` in hd__debug and turns
+ * warnings on. */
 void hd__debug_start(unsigned int bits);
 
-extern atomic_bool hd__error_warning_on; /* hd__error_warns reads it */
+extern atomic_bool hd__error_warning_on; /* what hd__error_warns returns */
 
-/* True if warnings have a handler. Check it before you compute a warning's text, if that is costly.
- * The caller of hd_warn holds no lock, and its objects are complete, because the handler may call
- * heed. */
+/* True if warnings have a handler, or are printed because of HEED_DEBUG=1. Check it before you
+ * compute a warning's text, if that is costly. A caller of hd_warn must hold no lock, and its
+ * objects must be complete, because the handler may call heed. */
 static inline bool hd__error_warns(void)
 {
     return HD__UNLIKELY(atomic_load_explicit(&hd__error_warning_on, memory_order_relaxed));
 }
 
-/* The bytes of a note: an end of a message that a higher layer adds. */
+/* The bytes of a note: a text that a higher layer adds to the end of a message. */
 enum { HD__NOTE = 300 };
 
 #endif

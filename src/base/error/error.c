@@ -1,8 +1,9 @@
 /* error.c - the thread's error, its count of failures, and the process's handlers of errors and of
  * warnings.
  *
- * The first failure stands until it is cleared, because it is the cause of those that follow.
- * Nothing here allocates, so running out of memory is reported like any other failure.
+ * The first failure stays set until the program clears it, because it is usually the cause of the
+ * failures that follow. Nothing here allocates, so running out of memory is reported like any other
+ * failure.
  *
  * A warning reports a call that heed carries out although it is probably a mistake. It never
  * touches the thread's error. Without a handler it costs one load of a flag.
@@ -24,10 +25,12 @@ enum { MESSAGE_SIZE = 512, PLACE_SIZE = 160 };
 
 static HD__TLS struct {
     hd_code code;
-    bool in_handler; /* a failure inside the handler is counted, but not passed to it */
-    bool in_warning; /* a warning inside its handler is not passed to it */
+    /* true while the error handler runs; a failure inside it is counted, but not passed to it */
+    bool in_handler;
+    bool in_warning; /* true while the warning handler runs; a warning inside it is dropped */
     uint64_t count;
-    uint64_t uncleared; /* failures since the last clear; hd__error_uncleared_swap also sets it */
+    /* failures since the last hd_error_clear; hd__error_uncleared_swap also sets it */
+    uint64_t uncleared;
     char message[MESSAGE_SIZE];
 } thread_error;
 
@@ -40,8 +43,10 @@ typedef struct handlers {
 pthread_mutex_t hd__error_handlers_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
-    handlers now;               /* a handler and its user are read together, under the lock */
-    char printed[MESSAGE_SIZE]; /* the last text that hd_warning_print printed for this handler */
+    /* protected by hd__error_handlers_lock, so that a handler is read together with its user */
+    handlers now;
+    /* the last text that hd_warning_print has printed since hd_on_warning, or "" */
+    char printed[MESSAGE_SIZE];
 } process;
 
 static _Atomic(const char *(*)(int *)) scope_place;
@@ -53,7 +58,8 @@ static const char *const code_names[] = {
 
 enum { ERROR_CODES = sizeof code_names / sizeof code_names[0] };
 
-/* Ends a text of `size` bytes, which was cut off, with "...". Does not cut a UTF-8 character. */
+/* Replaces the end of a text of `size` bytes, which was cut off, by "...". Does not cut a UTF-8
+ * character. */
 static void mark_cut(char *text, size_t size)
 {
     size_t end = size - 4;
@@ -63,7 +69,7 @@ static void mark_cut(char *text, size_t size)
     memcpy(text + end, "...", 4);
 }
 
-/* As vsnprintf, but writes after the first `begin` bytes of text, and with a decimal point in every
+/* Writes the formatted message after the first `begin` bytes of text, with a decimal point in every
  * locale. A message that is too long ends in "...". */
 static void format_from(int begin, char text[MESSAGE_SIZE], const char *format, va_list args)
 {
@@ -77,7 +83,7 @@ static void format_from(int begin, char text[MESSAGE_SIZE], const char *format, 
     }
 }
 
-/* Writes the names of the call, as "hd_add: ", and then the formatted message. */
+/* Writes the names of the call, such as "hd_add: ", and then the formatted message. */
 static void message_of_call(char text[MESSAGE_SIZE], const char *format, va_list args)
 {
     format_from(hd__call_write(text, MESSAGE_SIZE), text, format, args);
@@ -96,9 +102,9 @@ const char *hd__error_tail(const char *text, size_t most)
     return text + from;
 }
 
-/* In debug mode, adds `module`, unless it is NULL, and the place of the program's innermost scope
- * to the message. A message that has them already, because a handler passes it on, does not
- * change. */
+/* In debug mode, adds to the message `module`, unless it is NULL, and the file and line of the
+ * program's innermost scope. Does nothing if the message has them already, because a handler passes
+ * it on. */
 static void add_place(char text[MESSAGE_SIZE], const char *module)
 {
     static const char words[] = "; in the scope opened at ";
@@ -144,7 +150,8 @@ static void call_handler(hd_code code, const char *text)
     thread_error.in_handler = false;
 }
 
-/* Formats the text before it stores it, because the arguments may point into the old message. */
+/* Formats the text before it replaces the old message, because the arguments may point into that
+ * message. */
 void *hd_error_set(hd_code code, const char *format, ...)
 {
     HD__CALL("hd_error_set");
@@ -248,7 +255,7 @@ void hd_on_error(hd_error_handler handler, void *user)
 
 static void print_failure(hd_code code, const char *message)
 {
-    fflush(stdout); /* keeps the lines in order; abort does not flush */
+    fflush(stdout); /* keeps both streams in order; abort does not flush stdout */
     fprintf(stderr, "%s: %s\n", hd_code_name(code), message ? message : "");
 }
 
@@ -331,7 +338,7 @@ void hd_warning_print(const char *message, void *user)
     (void)user;
     message = message ? message : "";
     if (!is_repeated(message)) {
-        fflush(stdout); /* keeps the lines in order */
+        fflush(stdout); /* keeps both streams in order */
         fprintf(stderr, "warning: %s\n", message);
     }
 }

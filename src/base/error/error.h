@@ -8,9 +8,9 @@
 
 /* Fails with HD_MEMORY: "hd_zeros: 64 bytes: out of memory". Allocates nothing. Returns NULL. */
 void *hd__error_no_memory(size_t bytes);
-/* NULL, or a function that nn sets. While no error is set, it writes the end of the message about a
- * NULL argument into `text`, which is empty: a hint at the field of a module that may be NULL. It
- * sets no error. */
+/* A function that nn sets, or NULL. It is called when an argument is NULL and no error is set, with
+ * an empty `text`. It may write a hint there, such as the field of a module that is NULL, and the
+ * message ends with this hint. It sets no error. */
 extern void (*_Atomic hd__null_note)(char text[HD__NOTE]);
 
 /* Sets this thread's number of failures since its last hd_error_clear to n, and returns the old
@@ -18,17 +18,19 @@ extern void (*_Atomic hd__null_note)(char text[HD__NOTE]);
  * = swap(0); swap(before + own). */
 uint64_t hd__error_uncleared_swap(uint64_t n);
 
-/* Sets f, which returns the file and line where the program opened this thread's innermost scope,
- * or NULL if they are unknown. In debug mode, messages end with them. */
+/* Sets the function f with which messages of debug mode find the place where the program opened
+ * this thread's innermost scope. f returns the file and sets *line, or returns NULL if the place is
+ * unknown. */
 void hd__error_on_message(const char *(*f)(int *line));
 
-/* The last `most` bytes of a text, or up to 3 bytes fewer, so that no UTF-8 character is cut. */
+/* Returns the last `most` bytes of a text, or up to 3 bytes fewer, so that no UTF-8 character is
+ * cut. */
 const char *hd__error_tail(const char *text, size_t most);
 
 /* ---------------------------------------------------------------- warnings */
 
-/* True if *told does not have this cause yet; adds it. Two causes rarely share one of its 64
- * bits. */
+/* Adds a cause to the set *told, and returns true if it was not in the set. The set has one bit for
+ * each of 64 hash values, so two causes rarely count as one. */
 bool hd__error_first(atomic_uint_least64_t *told, uintptr_t cause);
 
 extern pthread_mutex_t hd__error_handlers_lock; /* start.c locks it around a fork */

@@ -9,17 +9,18 @@
 const char hd__lasting_scope_end[] = "when its scope closed";
 
 typedef struct lasting {
-    struct lasting *below[2]; /* in the tree */
-    struct lasting *next;     /* in the list */
-    int32_t n;                /* its number, from 0 */
+    struct lasting *below[2]; /* the two subtrees */
+    struct lasting *next;     /* the next older text in the list */
+    int32_t n;                /* the text's number, counted from 0 */
     char text[];
 } lasting;
 
-/* The lock protects both: the tree finds a text; the list, newest first, finds its number. */
+/* The lock protects the tree and the list. The tree finds the entry of a text. The list, newest
+ * entry first, finds the entry with a number. */
 pthread_mutex_t hd__lasting_lock = PTHREAD_MUTEX_INITIALIZER;
 static lasting *tree, *newest;
 
-/* A hash whose high bits depend on the whole text. */
+/* Returns a hash whose high bits depend on the whole text. */
 static uint64_t mixed(const char *text)
 {
     uint64_t bits = 0;
@@ -29,8 +30,8 @@ static uint64_t mixed(const char *text)
     return bits;
 }
 
-/* Each level of the tree branches by one bit of the hash, the highest first. Uses calloc, not
- * hd_alloc, because the texts are never freed. */
+/* Each node of the tree branches by one bit of the hash, beginning with the highest bit at the
+ * root. Uses calloc, not hd_alloc, because the texts are never freed. */
 const char *hd__lasting_text(const char *text)
 {
     lasting **at = &tree;
@@ -47,9 +48,9 @@ const char *hd__lasting_text(const char *text)
     return *at ? (*at)->text : "?";
 }
 
-/* The code of a text near hd__lasting_scope_end, as the texts of this library are, is its distance
- * from there. The code of another text, which hd__lasting_text gave, is INT32_MIN plus its number,
- * which is below all these distances. */
+/* A text of this library lies less than FAR bytes from hd__lasting_scope_end, and its code is this
+ * distance. Any other text comes from hd__lasting_text, and its code is INT32_MIN plus its number,
+ * which is less than all these distances. */
 enum { FAR = 1 << 30 };
 
 int32_t hd__lasting_code(const char *text)

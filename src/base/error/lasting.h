@@ -6,15 +6,15 @@
 
 #include "base/system/threads.h"
 
-/* In place of a function's name, for tensors that a scope freed: hd__lasting_scope_end, or in debug
- * mode a text of hd__lasting_text with the scope's place. */
+/* A tensor remembers the function that freed it. If a scope freed it, it remembers this text
+ * instead, or in debug mode a text of hd__lasting_text with the scope's file and line. */
 extern const char hd__lasting_scope_end[]; /* "when its scope closed" */
-/* A copy of the text that is never freed, because a message may name it at any time. Equal texts
- * share one copy. Returns "?" if memory runs out. */
+/* Returns a copy of the text that is never freed, because a message may need it at any time. Equal
+ * texts share one copy. Returns "?" if memory runs out. */
 const char *hd__lasting_text(const char *text);
 
-/* A number for a text of this library or of hd__lasting_text. hd__lasting_of_code returns the
- * text. */
+/* hd__lasting_code returns a number for a text of this library or of hd__lasting_text, and
+ * hd__lasting_of_code returns the text for the number. */
 int32_t hd__lasting_code(const char *text);
 const char *hd__lasting_of_code(int32_t code);
 

@@ -1,11 +1,11 @@
-/* speak.h - HD__CALL and HD__CALLS_BACK for the libraries in libs/. They do what those of call.h
- * do, but through two functions, because these libraries cannot see the variable hd__call. */
+/* speak.h - HD__CALL and HD__CALLS_BACK for the libraries in libs/. They work like those of call.h,
+ * but through two functions, because these libraries cannot see the variable hd__call. */
 #ifndef HEED_BASE_SPEAK_H
 #define HEED_BASE_SPEAK_H
 
 #include "base/sibling.h"
 
-/* The name that is set now, or NULL. */
+/* Returns the name that is set on this thread, or NULL. */
 static inline const char *hd__call_now(void)
 {
     const char *now = hd__call_exchange(NULL);
@@ -22,7 +22,7 @@ static inline void hd__call_leave(const char *const *before)
 #define HD__CALL(name)                                                                             \
     const char *const hd__call_before __attribute__((cleanup(hd__call_leave), unused)) =           \
         hd__call_enter(name)
-/* Clears the name until the end of the block, in which the program's own code runs: messages name
+/* Clears the name until the end of the block, in which the program's own code runs. Messages name
  * the functions that it calls. */
 #define HD__CALLS_BACK                                                                             \
     const char *const hd__call_before __attribute__((cleanup(hd__call_leave), unused)) =           \

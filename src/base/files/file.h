@@ -10,60 +10,67 @@
  * path. NULL for both ends this. */
 void hd__file_names_below(const char *hidden, const char *path);
 
-/* Fails because a new file or directory at path cannot be created. `what` is "a file" or "a
- * directory", and `cause` an errno. Names the folder in which it would lie. */
+/* Fails with HD_IO because a file or directory cannot be created at path. `what` is "a file" or "a
+ * directory", and `cause` is an errno. The message names the folder that path lies in. Returns
+ * NULL. */
 void *hd__file_create_fail(const char *path, const char *what, int cause);
 
 /* ---------------------------------------------------------------- reading */
 
-/* Opens a regular file for reading, and sets *size. Returns -1 with HD_IO if it cannot be opened or
- * is not a regular file. */
+/* Opens a regular file for reading, sets *size, and returns the open file. Returns -1 with HD_IO if
+ * it cannot be opened or is not a regular file. */
 int hd__file_regular_open(const char *path, int64_t *size);
-/* True if the open file fd is a regular one; sets *size. Otherwise fails with HD_IO, and leaves fd
- * open. */
+/* Checks that the open file fd is a regular one, and sets *size. Otherwise returns false with
+ * HD_IO, and leaves fd open. */
 bool hd__file_regular_ok(const char *path, int fd, int64_t *size);
 
-/* False with HD_FORMAT if a file's first n bytes are those of a Git LFS pointer. */
+/* Returns false with HD_FORMAT if the first n bytes of a file are those of a Git LFS pointer. */
 bool hd__file_lfs_ok(const char *path, const void *bytes, size_t n);
 
 /* ---------------------------------------------------------------- names */
 
-/* The length of the directory part of path: 1 for "a/b", "/b" and "a/b/"; 0 for "b", whose
+/* Returns the length of the directory part of path: 1 for "a/b", "/b" and "a/b/"; 0 for "b", whose
  * directory is ".". */
 size_t hd__file_parent_length(const char *path);
-/* The part of path after its directory: "b" or "b/". */
+/* Returns the part of path after its directory: "b" or "b/". */
 const char *hd__file_last_part(const char *path);
-/* Opens the directory of path for hd__file_sync_close; returns -1 with errno on failure. Open it
- * before anything in it changes, because a rename that cannot be synced cannot be undone. */
+/* Opens the directory that path lies in, and returns it; hd__file_sync_close closes it. Returns -1
+ * with errno on failure. Call it before you change anything in the directory, so that a failure
+ * leaves everything unchanged. */
 int hd__file_parent_open(const char *path);
-/* Makes the renames in the directory durable, and closes it. Returns 0 or an errno. */
+/* Syncs the open directory, which makes renames in it durable, and closes it. Returns 0, or the
+ * errno of the first failure. */
 int hd__file_sync_close(int parent);
 
 /* ---------------------------------------------------------------- writing */
 
-/* A file that appears under its path only when it is whole: a new file is written beside it under a
- * hidden name, synced and renamed, and then the directory is synced. If anything fails before the
- * rename, the path is unchanged and the new file is removed. Only a regular file is replaced. The
- * new file is locked until its end. One without a lock is left of a killed process; the next write
- * to the path removes it. */
+/* Writes a file that appears at its path only when it is complete. A new file is written beside the
+ * path under a hidden name, synced, and renamed to the path; then the directory is synced. If
+ * anything fails before the rename, the path is unchanged, and the new file is removed. Only a
+ * regular file is replaced. The new file stays locked until hd__file_whole_end. A hidden file
+ * without a lock was left by a killed process; the next write to the same path removes it.
+ * HD__PREFIX is the size of a hidden name's beginning, HD__TEMPORARY that of the whole name. */
 enum { HD__PREFIX = 24, HD__TEMPORARY = 64 };
 
-/* The beginning of the hidden names beside path: ".heed-" and a hash of the path's last part, which
- * may be too long to be extended. */
+/* Writes the beginning of all hidden names beside path: ".heed-", a hash of the path's last part,
+ * and "-". The hash stands for the last part, which may be too long to be extended. */
 void hd__file_hidden_prefix(const char *path, char prefix[HD__PREFIX]);
 
 typedef struct hd__file_whole {
-    const char *path; /* the caller's */
+    const char *path; /* the file's path; belongs to the caller */
     char name[HD__TEMPORARY];
-    int parent, fd; /* the directory of both names; the new file */
+    int parent, fd; /* the directory of path and name; the new file; -1 if not open */
     int lock;       /* the new file, opened again and locked; -1: it cannot be locked */
-    bool failed;    /* nothing more is written */
+    bool failed;    /* an error is set, and nothing more is written */
 } hd__file_whole;
 
-/* After a failure, additions change nothing, and end returns false. The error stays set. */
+/* hd__file_whole_begin creates the new file, and hd__file_whole_add appends n bytes to it. A
+ * failure sets an error and w->failed. After it, hd__file_whole_add does nothing, and
+ * hd__file_whole_end returns false. */
 void hd__file_whole_begin(hd__file_whole *w, const char *path);
 void hd__file_whole_add(hd__file_whole *w, const void *bytes, size_t n);
-/* Ends the file. If ok is false, removes the new file. */
+/* Closes the new file and renames it to the path. Returns false with an error if that fails. If ok
+ * is false or w->failed is set, removes the new file instead and returns false. */
 bool hd__file_whole_end(hd__file_whole *w, bool ok);
 
 #endif

@@ -1,8 +1,9 @@
 /* folder.c - writes and removes folders by way of hidden directories.
  *
- * A new folder is filled under its hidden name and then gets its own name. Before that, every file
- * in it is synced; after that, its parent. If it replaces an old folder, the system exchanges the
- * two names in one step, and the old folder is removed under the hidden name. */
+ * A new folder is filled under its hidden name and then gets its own name. Every file in it is
+ * synced before the rename, and the parent directory after it. If it replaces an old folder, the
+ * system exchanges the two names in one step, and the old folder is removed under the hidden
+ * name. */
 #include "base/files/hidden.h"
 
 #include <errno.h>
@@ -14,8 +15,8 @@ enum { NAME_SIZE = 64 };
 
 /* ---------------------------------------------------------------- names */
 
-/* Writes the path of a name beside the folder. A path that is cut off is longer than the system can
- * open. */
+/* Writes to `path` the path of the file `name` in the folder's parent directory. A path that does
+ * not fit is cut off; the system could not open it anyway. */
 static void path_beside(const hd__folder *f, const char *name, char path[HD__HIDDEN_PATH])
 {
     size_t n = hd__file_parent_length(f->path);
@@ -54,7 +55,8 @@ bool hd__folder_still_at(int fd, const char *path, bool follow, int *cause)
 
 /* ---------------------------------------------------------------- removing */
 
-/* Removes the files by their names. This needs no memory, but a listing does. */
+/* Removes the files with these names from the open directory fd. Returns 0 or an errno; a missing
+ * file is no failure. Unlike a listing, this needs no memory. */
 static int clear_by_name(int fd, const char *const *names)
 {
     int cause = 0;
@@ -64,9 +66,9 @@ static int clear_by_name(int fd, const char *const *names)
     return cause;
 }
 
-/* First makes a read-only folder writable; if that fails, unlink gives the errno. Without memory
- * for a listing, removes the named files. Holds the lock until the directory is gone, so that no
- * other process takes it for a left-over one meanwhile. */
+/* First makes the directory writable. If that fails, unlink fails, too, and gives the errno. Keeps
+ * fd open, and with it the lock, until the directory is gone. Otherwise another process could take
+ * the directory for a left-over one. */
 int hd__folder_directory_clear(int fd, const char *path, const char *const *names)
 {
     hd__sys_chmod(fd, ".", 0700);
@@ -87,13 +89,13 @@ int hd__folder_hidden_clear(hd__folder *f)
     return hd__folder_directory_clear(fd, f->hidden, f->names);
 }
 
-/* Warns that an "old" or "unfinished" directory is left under the hidden name, unless cause is
- * 0. */
+/* Warns that a directory is left under the hidden name, because removing it failed with the errno
+ * `cause`. Does nothing if cause is 0. `which` is "old" or "unfinished". */
 static void warn_if_left(const hd__folder *f, const char *which, int cause)
 {
     if (cause != 0) {
-        hd_warn("the %s %s of '%.*s' is left as '%.*s', because removing it failed: %s. Remove it, "
-                "or the next call tries again",
+        hd_warn("the %s %s of '%.*s' is left as '%.*s', because removing it failed: %s. The next "
+                "call tries again; you may also remove it yourself",
                 which, f->what, HD__CUT(f->path), HD__CUT(f->hidden), HD__WHY(cause));
     }
 }
@@ -103,12 +105,12 @@ static void drop_unfinished(hd__folder *f)
     warn_if_left(f, "unfinished", hd__folder_hidden_clear(f));
 }
 
-/* ---------------------------------------------------------------- directories that are left
- * over */
+/* ---------------------------------------------------------------- left-over directories */
 
-/* True if this process's user owns the open directory, and no process uses it. *cause: the errno if
- * that is unknown, or 0. Takes the lock before it compares the names, because the directory may
- * have got the folder's name before. */
+/* Locks the open directory fd. Returns true if this process's user owns it, no other process has
+ * locked it, and it is still at path. Locks it before it compares the names, because another
+ * process may have given the directory its final name just before. If a system call fails, returns
+ * false with its errno in *cause; otherwise sets *cause to 0. */
 static bool is_unused(int fd, const char *path, int *cause)
 {
     hd__sys_info info;
@@ -124,12 +126,12 @@ static bool is_unused(int fd, const char *path, int *cause)
     return hd__folder_still_at(fd, path, false, cause);
 }
 
-/* Removes the hidden directory at path if it is left over. Returns 0 or an errno. *found: it was
- * left over. */
+/* If no process uses the hidden directory at path, sets *found and removes the directory. Returns
+ * 0, or the errno of the first failure. */
 static int clear_left_over(const hd__folder *f, const char *path, bool *found)
 {
     int fd = hd__sys_open_directory(path, false), cause;
-    if (fd < 0) { /* removed by another process, or a file or a link */
+    if (fd < 0) { /* another process has removed it, or it is a file or a link */
         return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : errno;
     }
     *found = is_unused(fd, path, &cause);
@@ -156,7 +158,7 @@ void hd__folder_left_overs_clear(const hd__folder *f, hd__file_left_overs *left)
             path_beside(f, name, path);
             int cause = clear_left_over(f, path, &found);
             left->found += found || cause != 0;
-            if (cause != 0 && left->cause == 0) { /* only the first failure is noted */
+            if (cause != 0 && left->cause == 0) { /* *left keeps the first failure only */
                 left->cause = cause;
                 memcpy(left->path, path, sizeof path);
             }
@@ -167,8 +169,9 @@ void hd__folder_left_overs_clear(const hd__folder *f, hd__file_left_overs *left)
 
 /* ---------------------------------------------------------------- making */
 
-/* Opens and locks the directory that was just made. Returns false with 0 in *cause if another
- * process has taken it for a left-over one. */
+/* Opens the directory that was just made, as f->lock, and locks it. Returns false with an errno in
+ * *cause if that fails, or with 0 if another process has taken the directory for a left-over
+ * one. */
 static bool lock_new(hd__folder *f, int *cause)
 {
     f->lock = hd__sys_open_directory(f->hidden, false);
@@ -229,7 +232,8 @@ static bool show_new(const hd__folder *f)
             hd__file_fail(f->path, "rename the new directory to it", errno));
 }
 
-/* After an interruption, looks which of the two has the path. */
+/* If a signal interrupts the exchange, looks whether the new directory is at path already, and
+ * tries again if it is not. */
 int hd__folder_exchange_to(const hd__folder *f, const char *path)
 {
     int cause, unknown = 0;
@@ -240,10 +244,11 @@ int hd__folder_exchange_to(const hd__folder *f, const char *path)
     return cause == EINTR ? unknown : cause;
 }
 
-/* The folder has its new name, and the old folder, if there was one, the hidden name, but `cause`
- * prevents that this is durable. Undoes it, unless another process has replaced the folder since.
- * Then removes the new directory under its hidden name, so that no reader finds half of it. Returns
- * false with HD_IO, which says what is where. */
+/* Handles a failed sync of the parent directory, whose errno is `cause`. The new folder is at its
+ * path, and an old one has the hidden name, but a crash may undo this. Unless another process has
+ * replaced the folder since, undoes the rename, and then removes the new directory under its hidden
+ * name, so no reader finds half of it. Returns false with HD_IO; the message says which folder is
+ * where. */
 static bool take_back(hd__folder *f, int cause)
 {
     int unknown;
@@ -259,8 +264,8 @@ static bool take_back(hd__folder *f, int cause)
     }
     if (f->old) {
         return hd_fail(HD_IO,
-                       "'%.*s': cannot sync its directory: %s. It is replaced, but a crash may "
-                       "undo that. The old one is left as '%.*s', and the next call "
+                       "'%.*s' is replaced, but a crash may undo that, because its directory "
+                       "cannot be synced: %s. The old one is left as '%.*s', and the next call "
                        "removes it",
                        HD__CUT(f->path), HD__WHY(cause), HD__CUT(f->hidden));
     }
@@ -270,8 +275,8 @@ static bool take_back(hd__folder *f, int cause)
         HD__CUT(f->path), HD__WHY(cause), f->what);
 }
 
-/* Removes the old folder. Another process that replaces the same folder may have removed it
- * already. */
+/* Removes the old folder, which has the hidden name, and warns if that fails. Another process that
+ * replaces the same folder may have removed it already, which is no failure. */
 static void remove_old(const hd__folder *f)
 {
     int fd = hd__sys_open_directory(f->hidden, false);
@@ -281,7 +286,8 @@ static void remove_old(const hd__folder *f)
     warn_if_left(f, "old", cause);
 }
 
-/* parent: the open directory in which the folder lies; closed here. */
+/* Writes the folder into the open directory `parent`, and closes parent. Returns false with an
+ * error if that fails. */
 static bool write_in(int parent, hd__folder *f)
 {
     bool made = hidden_make(f);

@@ -8,42 +8,47 @@
 
 /* ---------------------------------------------------------------- writing */
 
-/* True if nothing is at the folder's path, or something that may be replaced; otherwise fails. A
- * new folder must not replace even an empty directory, as rename would. */
+/* Checks that nothing is at the folder's path, or that f->replaceable accepts the thing there.
+ * Otherwise returns false with an error. Without this check, rename would replace an empty
+ * directory even if the folder must be new. */
 bool hd__folder_place_ok(const hd__folder *f);
-/* Exchanges the names of the new and the old directory, so that the new one has this path. Returns
- * 0 or an errno. */
+/* Exchanges the names of the new and the old directory, so that the new one is at `path`: f->path,
+ * or f->hidden to undo an exchange. Returns 0 or an errno. */
 int hd__folder_exchange_to(const hd__folder *f, const char *path);
 
 /* ---------------------------------------------------------------- removing */
 
-/* Sets f->hidden to a path where nothing is yet. */
+/* Sets f->hidden to a hidden path that this process has not used yet. */
 void hd__folder_hidden_name(hd__folder *f);
-/* Removes the hidden directory and its files. Returns 0, or the errno of the first removal that
- * fails. */
+/* Removes the hidden directory, which f->lock holds open, and its files, and closes f->lock.
+ * Returns 0, or the errno of the first removal that fails. */
 int hd__folder_hidden_clear(hd__folder *f);
-/* Removes all files of the open directory fd, or only the named ones if memory runs out; closes fd
- * and removes its path. Returns 0, or the errno of the first removal that fails. A file that
- * another process removes meanwhile is no failure. Allocates nothing through heed, because it also
- * cleans up after memory has run out. */
+/* Removes all files in the open directory fd, closes fd, and removes the directory at path. If
+ * memory runs out for a list of the files, removes only the files that `names` has. Returns 0, or
+ * the errno of the first removal that fails. A file that another process removes meanwhile is no
+ * failure. Allocates nothing through heed, because it also cleans up after memory has run out. */
 int hd__folder_directory_clear(int fd, const char *path, const char *const *names);
 
-/* Removes the hidden directories that are left of processes that were killed or failed. What cannot
- * be removed stays. *left begins as {0}. */
+/* hd__folder_left_overs_clear removes the hidden directories that killed or failed processes left
+ * beside the folder, and reports in *left, which begins as {0}. A directory that cannot be removed
+ * stays. */
 typedef struct hd__file_left_overs {
-    int found, cause;           /* cause: the errno of the first failed removal, or 0 */
-    int unread;                 /* the errno if they cannot be looked for, or 0 */
-    char path[HD__HIDDEN_PATH]; /* the path that could not be removed */
+    /* the number of left-over directories; the errno of the first failed removal, or 0 */
+    int found, cause;
+    int unread;                 /* the errno if the parent directory cannot be read; otherwise 0 */
+    char path[HD__HIDDEN_PATH]; /* if cause is not 0: the directory whose removal failed */
 } hd__file_left_overs;
 
 void hd__folder_left_overs_clear(const hd__folder *f, hd__file_left_overs *left);
 
 /* ---------------------------------------------------------------- looking */
 
-/* Returns 0 if there is something at path, even a broken link; otherwise the errno of looking. */
+/* Returns 0 if there is something at path, even a broken link. Otherwise returns the errno of the
+ * look-up, which is ENOENT if nothing is there. */
 int hd__folder_stat_cause(const char *path);
-/* True if the open directory fd is still the one at path. If not `follow`, a link to it does not
- * count. *cause: the errno if that is unknown, or 0. */
+/* True if the open directory fd is still the one at path. If `follow` is false, a link to it does
+ * not count. If this cannot be found out, returns false with an errno in *cause, which is 0
+ * otherwise. */
 bool hd__folder_still_at(int fd, const char *path, bool follow, int *cause);
 
 #endif

@@ -10,7 +10,8 @@
 /* ---------------------------------------------------------------- messages */
 
 static HD__TLS struct {
-    const char *hidden, *path; /* of the folder that is filled now; NULL: there is none */
+    /* the hidden and the final path of the folder being filled; NULL: none */
+    const char *hidden, *path;
 } filling;
 
 void hd__file_names_below(const char *hidden, const char *path)
@@ -21,7 +22,8 @@ void hd__file_names_below(const char *hidden, const char *path)
 
 enum { SHOWN = HD__LONGEST_PATH + 260 };
 
-/* The path that messages name: path itself, or another one in `room`. */
+/* Returns the path that messages name. This is path itself. For a file in the hidden directory that
+ * is being filled, it is the file's final path, which this function writes into `room`. */
 static const char *path_shown(const char *path, char room[SHOWN])
 {
     size_t n = filling.hidden ? strlen(filling.hidden) : 0;
@@ -58,7 +60,7 @@ static void *no_regular_file(const char *path, const hd__sys_info *info, const c
 {
     char room[SHOWN];
     path = path_shown(path, room);
-    return hd_fail(HD_IO, "'%.*s': %s: expected a regular file%s", HD__CUT(path),
+    return hd_fail(HD_IO, "'%.*s' is %s: expected a regular file%s", HD__CUT(path),
                    info->kind == HD__SYS_DIRECTORY ? "a directory" : "a special file", or_none);
 }
 
@@ -114,7 +116,7 @@ bool hd__file_lfs_ok(const char *path, const void *bytes, size_t n)
     size_t most = sizeof start - 1;
     return n < 8 || memcmp(bytes, start, n < most ? n : most) != 0 ||
            hd_fail(HD_FORMAT,
-                   "'%.*s': a pointer of Git LFS in place of the file. To fetch the file, "
+                   "'%.*s': this is a Git LFS pointer, not the file. To fetch the file, "
                    "run 'git lfs pull' in its folder",
                    HD__CUT(path));
 }
@@ -128,7 +130,7 @@ char *hd__file_whole_read(const char *path, size_t most, size_t *n)
     }
     char *bytes = NULL;
     if ((uint64_t)size > most) {
-        hd_fail(HD_FORMAT, "'%.*s': %lld bytes: expected at most %zu", HD__CUT(path),
+        hd_fail(HD_FORMAT, "'%.*s' has %lld bytes: expected at most %zu", HD__CUT(path),
                 (long long)size, most);
     } else {
         bytes = whole_read_all(path, fd, (size_t)size, n);
@@ -164,7 +166,7 @@ const char *hd__file_last_part(const char *path)
     return path + strspn(path, HD__SLASHES);
 }
 
-/* Allocates nothing: running out of memory must not look like a wrong path. */
+/* Allocates nothing, because running out of memory must not look like a wrong path. */
 int hd__file_parent_open(const char *path)
 {
     char parent[HD__LONGEST_PATH] = ".";
@@ -188,7 +190,8 @@ int hd__file_sync_close(int parent)
 
 /* ---------------------------------------------------------------- writing */
 
-/* True if a regular file or nothing is at path; otherwise fails. A device must not be replaced. */
+/* Checks that a regular file or nothing is at w->path. Otherwise returns false with an error,
+ * because a device, for example, must not be replaced. */
 static bool may_replace(const hd__file_whole *w)
 {
     hd__sys_info info;
@@ -205,8 +208,8 @@ void hd__file_hidden_prefix(const char *path, char prefix[HD__PREFIX])
              hd__text_hash(last, strcspn(last, HD__SLASHES)));
 }
 
-/* True if the open file is a regular one of this user, still has this name, and no process writes
- * it. */
+/* Locks the open file fd. Returns true if no process writes the file, and it is a regular one that
+ * belongs to this user and still has this name in the directory `parent`. */
 static bool is_abandoned(int parent, const char *name, int fd)
 {
     hd__sys_info info, named;
@@ -215,8 +218,8 @@ static bool is_abandoned(int parent, const char *name, int fd)
            named.device == info.device && named.number == info.number;
 }
 
-/* Removes the hidden files that killed processes have left beside the path. What cannot be removed
- * stays. */
+/* Removes the hidden files that killed processes have left beside the path. A file that cannot be
+ * removed stays, and no error is set. */
 static void abandoned_remove(const hd__file_whole *w)
 {
     char prefix[HD__PREFIX];
@@ -238,8 +241,8 @@ static void abandoned_remove(const hd__file_whole *w)
     hd__sys_list_end(list);
 }
 
-/* Locks the new file. Returns false if another process has already taken it for an abandoned
- * one. */
+/* Opens the new file again, as w->lock, and locks it. Returns false if another process has already
+ * taken the file for an abandoned one. Returns true without a lock where files cannot be locked. */
 static bool lock_new_file(hd__file_whole *w)
 {
     hd__sys_info info;
@@ -248,7 +251,8 @@ static bool lock_new_file(hd__file_whole *w)
     return !taken && (hd__sys_stat(w->parent, w->name, false, &info) == 0 || errno != ENOENT);
 }
 
-/* Creates the new file, with a name that is short even if the path's is long. */
+/* Creates and locks the new file, under a name that is short even if the path's name is long. On
+ * failure w->fd stays -1, and errno is set. */
 static void create_new_file(hd__file_whole *w)
 {
     static atomic_uint count;
@@ -302,7 +306,8 @@ void hd__file_whole_add(hd__file_whole *w, const void *bytes, size_t n)
     }
 }
 
-/* Syncs and closes the new file, which must be whole before it gets its name. */
+/* Closes the new file. If ok, syncs it first, because it must be complete before it gets its name.
+ * Returns true if ok is true and nothing fails. A failure sets an error only if ok is true. */
 static bool sync_and_close(hd__file_whole *w, bool ok)
 {
     int synced = ok ? hd__sys_sync(w->fd) : 0, closed = hd__sys_close(w->fd);

@@ -1,12 +1,12 @@
 /* alloc.c - hd_alloc and hd_free: all memory of heed comes from here.
  *
- * Every block has a header right before it, which says that the block belongs to a size class, or
- * is large or plain. Up to 1 KiB, header included, size classes are 64 bytes apart; up to 64 KiB
- * there are eight for each power of two. A thread keeps the blocks of each class that it frees,
- * whichever thread allocated them, and takes its next blocks from there without a lock. A block for
- * which a thread has no room, and every block that it keeps when it ends, becomes available to all
- * threads: a small one through the system, one above 1 KiB through the heap (heap.c). Large blocks
- * always go to the heap at once.
+ * Every block has a header right before it. The header says whether the block belongs to a size
+ * class, is large, or is plain. Up to 1 KiB, header included, size classes are 64 bytes apart; up
+ * to 64 KiB there are eight for each power of two. A thread keeps the blocks of size classes that
+ * it frees in its cache, whichever thread allocated them. It takes its next blocks from there
+ * without a lock. A block that does not fit into the cache, and every block of a thread that ends,
+ * becomes available to all threads. Small blocks go back to the system for this, those above 1 KiB
+ * to the heap (heap.c). Large blocks always go to the heap at once.
  *
  * Plain blocks come from the system one by one, in their exact size, or from the user's allocator
  * while one is set. All blocks are plain under a sanitizer, and with HEED_CACHE=0 (for
@@ -34,16 +34,16 @@
 enum {
     HEADER = 16,
     SMALL_STEP = 64,
-    SMALL_CLASSES = 16, /* the last one has blocks of 1024 bytes */
+    SMALL_CLASSES = 16, /* number of small classes; the last one's blocks have 1024 bytes */
     SMALL_MOST = SMALL_CLASSES * SMALL_STEP - HEADER,
-    LINE_BYTES = HD__HEAP_LINE, /* the bytes before a heap block, which end with the header */
+    LINE_BYTES = HD__HEAP_LINE, /* bytes before a heap block; the last 16 are its header */
     CLASSES = SMALL_CLASSES + 6 * 8,
     LISTED_MOST = (1 << 16) - LINE_BYTES,
-    LARGE = CLASSES, /* LARGE and PLAIN stand in a header in place of a size class */
+    LARGE = CLASSES, /* LARGE and PLAIN are in the header in place of a size class */
     PLAIN,
     LARGE_STEP = 4096,
-    KEPT_SMALL = 1 << 21, /* the most bytes of a small class that a thread keeps */
-    KEPT_BYTES = 1 << 16  /* the same for another class, but at least two blocks */
+    KEPT_SMALL = 1 << 21, /* the most bytes of one small class that a thread keeps */
+    KEPT_BYTES = 1 << 16  /* the most bytes of one larger class, or two blocks if these have more */
 };
 
 _Static_assert(sizeof(hd__mem_header) <= HEADER, "the header must not reach into the block");
@@ -56,11 +56,11 @@ typedef struct cached_block {
 } cached_block;
 
 /* The free blocks that a thread keeps. A cache is allocated, because thread-local memory is scarce.
- * A thread that has kept no block yet has closed_cache, which has no blocks and no room, and never
- * changes. */
+ * A thread that has not kept a block yet uses closed_cache, which is empty, accepts no blocks, and
+ * never changes. */
 typedef struct cache {
     cached_block *first[CLASSES];
-    uint16_t room[CLASSES]; /* how many more blocks fit */
+    uint16_t room[CLASSES]; /* how many more blocks of each class fit */
 } cache;
 
 static cache closed_cache;
@@ -70,13 +70,13 @@ static pthread_once_t environment_once = PTHREAD_ONCE_INIT;
 static bool cache_wanted;
 static atomic_size_t listed_most; /* the largest size that caches keep; 0: there are no caches */
 
-static hd_allocator custom; /* valid if custom_on; both change only while no block is live */
+static hd_allocator custom; /* the user's, if custom_on; both change only while no block is live */
 static atomic_bool custom_on;
 
 static atomic_int_least64_t system_allocs;
 
-/* size <= LISTED_MOST. Above the small classes, class SMALL_CLASSES + 8 e + i has (9 + i) 128 2^e
- * bytes. */
+/* Returns the class of a size up to LISTED_MOST. Blocks of a small class c have 64 (c + 1) bytes.
+ * Those of class SMALL_CLASSES + 8 e + i, for i = 0 to 7, have (9 + i) 128 2^e bytes. */
 static unsigned int class_of(size_t size)
 {
     if (size <= SMALL_MOST) {
@@ -160,8 +160,8 @@ static void *small_alloc(unsigned int class)
 
 /* ---------------------------------------------------------------- caches */
 
-/* Gives the calling thread a cache of its own, and arms the thread, so that its end empties the
- * cache. Returns false, and changes nothing, if memory runs out. */
+/* Gives the calling thread a cache of its own, and arms the thread, so that the cache is emptied
+ * when the thread ends. Returns false, and changes nothing, if memory runs out. */
 static bool open_cache(void)
 {
     if (mine != &closed_cache) {
@@ -258,7 +258,9 @@ static void *block_of(size_t size, unsigned int class)
     return hd__heap_alloc(bytes - LINE_BYTES);
 }
 
-/* Allocates a block that no cache has. If memory runs out, empties the caches and tries again. */
+/* Allocates a block without looking into the thread's cache. If memory runs out, empties the cache,
+ * returns the heap's free memory to the system, and tries again. Returns NULL without an error if
+ * that fails, too. */
 static void *new_block(size_t size)
 {
     pthread_once(&environment_once, read_environment);
@@ -314,7 +316,8 @@ void *hd__mem_alloc_zeroed(size_t size)
     return p ? memset(p, 0, size) : NULL;
 }
 
-/* Frees a block that does not fit into the thread's cache. Opens a cache first if there is none. */
+/* Frees a block that the thread's cache did not accept. If the thread has no cache yet, opens one
+ * for the block. */
 HD__RARE static void give_back(void *p, unsigned int class)
 {
     if (mine != &closed_cache || !open_cache() || !cache_keep(p, class)) {
@@ -345,8 +348,8 @@ void hd_free(void *p)
     hd__mem_block_free(p);
 }
 
-/* Turns the ring itself if it can, because every freed tensor takes this path. quarantine.c has the
- * rest. */
+/* Handles the common case without a call, because every freed tensor takes this path: a block that
+ * goes straight into the ring. hd__mem_retire_object handles the other cases. */
 void hd__mem_retire(void *p)
 {
     hd__mem_header *h = hd__mem_header_of(p);
@@ -370,7 +373,8 @@ bool hd_set_allocator(const hd_allocator *a)
     }
     int64_t live = hd_bytes_live();
     if (live != 0) {
-        return hd_fail(HD_STATE, "%lld bytes are live: expected none", (long long)live);
+        return hd_fail(HD_STATE, "%lld bytes are in use: expected none. Free all objects first",
+                       (long long)live);
     }
     pthread_once(&environment_once, read_environment);
     hd_empty_cache();

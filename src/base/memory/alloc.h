@@ -4,9 +4,11 @@
 
 #include "heed/base.h"
 
-/* hd_alloc without an error: if it returns NULL, the caller calls hd__error_no_memory. */
+/* Allocates like hd_alloc, but sets no error: if it returns NULL, the caller calls
+ * hd__error_no_memory. */
 void *hd__mem_alloc(size_t size);
-/* hd_alloc, and all bytes 0. */
+/* Allocates like hd_alloc, and sets all bytes to 0. Returns NULL with HD_MEMORY if memory runs
+ * out. */
 void *hd__mem_alloc_zeroed(size_t size);
 
 enum { HD__RETIRED_MOST = 4096 - 64 }; /* the largest block that goes into quarantine */
@@ -15,9 +17,9 @@ enum { HD__RETIRED_MOST = 4096 - 64 }; /* the largest block that goes into quara
  * (quarantine.c). */
 void hd__mem_retire(void *p);
 
-/* hd__mem_retire for an object. If the program uses the object later, the message names the
- * function freed_by: hd__call_kept() or another string that lasts; NULL if no function is to be
- * named. */
+/* Frees an object like hd__mem_retire. If the program uses the object later, the message names the
+ * function freed_by: hd__call_kept() or another text that lasts as long as the process. If freed_by
+ * is NULL, the block is not marked as a freed object. */
 void hd__mem_retire_object(void *p, const char *freed_by);
 
 #endif

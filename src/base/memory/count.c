@@ -17,7 +17,7 @@ HD__TLS tally hd__count_mine = {.high = UNLISTED_HIGH};
 
 pthread_mutex_t hd__count_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct { /* protected by hd__count_lock */
+static struct { /* the totals, protected by hd__count_lock */
     tally *first;
     int64_t total[HD__COUNTS], peak;
 } all;
@@ -78,7 +78,8 @@ void hd__count_thread_end(void)
     count_set(&hd__count_mine.high, UNLISTED_HIGH);
 }
 
-/* Called by hd__count when the bytes rise above their highest value, or fall below -HD__FLUSH. */
+/* hd__count calls this when the thread's bytes rise above their highest value or fall below
+ * -HD__FLUSH. */
 void hd__count_bytes_moved(void)
 {
     int64_t now = count_get(&hd__count_mine.now[HD__BYTES]);
@@ -109,8 +110,8 @@ int64_t hd_bytes_live(void)
     return hd__count_counted(HD__BYTES);
 }
 
-/* The sum of all highs is the most that the live bytes may have been since the threads last
- * flushed. It may be above the peak that is recorded. */
+/* The total and the `high` of all tallies together are the most that the live bytes may have been
+ * since the threads last flushed. This may be above the recorded peak. */
 int64_t hd_bytes_peak(void)
 {
     HD__LOCKED(hd__count_lock);

@@ -8,18 +8,20 @@
 #include "base/error/assert.h"
 #include "base/system/threads.h"
 
-/* The two counts, and the bytes that a thread may count before it adds them to the total. */
+/* The two counts, their number, and the bytes that a thread may count before it adds its tally to
+ * the total. */
 enum { HD__BYTES, HD__TENSORS, HD__COUNTS, HD__FLUSH = 1 << 16 };
 
-typedef struct hd__count_tally {                /* only its own thread writes it */
-    atomic_int_least64_t now[HD__COUNTS], high; /* high: the highest now[HD__BYTES] */
+typedef struct hd__count_tally { /* only its own thread writes to it */
+    /* high: the highest now[HD__BYTES] since `now` was last added to the total */
+    atomic_int_least64_t now[HD__COUNTS], high;
     struct hd__count_tally *next;
 } hd__count_tally;
 
 extern HD__TLS hd__count_tally hd__count_mine;
 
 void hd__count_bytes_moved(void);
-int64_t hd__count_counted(int what); /* the sum over all threads */
+int64_t hd__count_counted(int what); /* returns the sum over all threads */
 
 static inline void hd__count(int what, int64_t delta)
 {

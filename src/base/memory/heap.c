@@ -2,22 +2,22 @@
  *
  * A mapping is divided into chunks. A chunk is a line of 64 bytes and the block after it. A freed
  * chunk is joined with its free neighbours at once and put into a bin; there are eight bins for
- * each power of two. A request gets the best of the first few chunks in its own bin, or in the next
- * bin that has a large enough one. The rest of the chunk is cut off. So memory that was freed in
- * one size serves any other size, and a training step reuses the memory of the step before.
+ * each power of two. A request gets the smallest chunk that fits among the first few in its own
+ * bin, or in the next bin that has one. The rest of the chunk is cut off. So memory that was freed
+ * in one size serves any other size, and a training step reuses the memory of the step before.
  *
  * Mappings grow with the heap; this costs nothing before the memory is touched. Mappings of 4 MiB
  * and more are aligned for huge pages and ask for them, which makes the first touch seven times as
  * fast. Before the heap maps more, it returns the pages of free chunks to the system, if they hold
- * more than SLACK and an eighth of the bytes in use. So the peak of live bytes bounds the memory
- * that it holds. Bytes are `untouched` if the heap never touched their pages, or has returned them:
- * those of a new mapping, and the end of a chunk that no block has used.
+ * more than SLACK plus an eighth of the bytes in use. So the peak of live bytes bounds the memory
+ * that it holds. Bytes are `untouched` if no block has used them since they were mapped, or since
+ * their pages were returned to the system.
  *
  * Measured in a step of GPT with 124 million parameters (gpt/124m/dropout0 of bench/, 2 threads),
  * the peak was 2.99 GB. With size classes alone, eight for each power of two and never cut or
  * joined, it was 3.22 GB. With pages returned at every request, and not only before a new mapping,
  * it was 3.11 GB, and five steps had 490,000 page faults instead of 1,900. The times differed by
- * less than between two runs. */
+ * less than the times of two equal runs. */
 #include "base/error/assert.h"
 #include "base/memory/blocks.h"
 #include "base/memory/heap.h"
@@ -31,16 +31,16 @@ enum {
     LEAST_MAP = 1 << 20,
     MOST_MAP = 1 << 28,
     ALONE = 1 << 24, /* a block of at least this size is mapped by itself */
-    BIN_PARTS = 8,   /* bins for each power of two */
+    BIN_PARTS = 8,   /* number of bins for each power of two */
     BINS = 64 * BIN_PARTS,
-    BIN_LOOKS = 8 /* the most chunks to look at in one bin */
+    BIN_LOOKS = 8 /* the most chunks of one bin that a request looks at */
 };
 
 typedef struct chunk {
-    size_t bytes;             /* of the line and the block */
+    size_t bytes;             /* the size of the line and the block together */
     struct chunk *before;     /* the chunk right before it; NULL: the mapping begins with it */
-    struct chunk *next, **at; /* in a bin: the next chunk, and the pointer to this one */
-    size_t untouched;         /* untouched bytes at its end */
+    struct chunk *next, **at; /* in a bin: the next chunk; the pointer that points to this chunk */
+    size_t untouched;         /* the number of untouched bytes at its end */
     bool last, free;          /* last: the mapping ends with this chunk */
 } chunk;
 
@@ -53,7 +53,8 @@ static chunk *bin[BINS];
 
 /* ---------------------------------------------------------------- bins */
 
-/* Sizes from (8 + i) 2^e up to (9 + i) 2^e share a bin, for i = 0 to 7. bytes >= HEAP_LINE. */
+/* Returns the bin for a size of at least HEAP_LINE bytes. Sizes from (8 + i) 2^e to below (9 + i)
+ * 2^e share a bin, for i = 0 to 7. */
 static int bin_of(size_t bytes)
 {
     int e = 60 - __builtin_clzll(bytes);
@@ -82,7 +83,7 @@ static void bin_take(chunk *c)
     hd__heap.touched -= c->bytes - c->untouched;
 }
 
-/* The smallest of a bin's first BIN_LOOKS chunks that has `bytes`, or NULL. */
+/* Returns the smallest of a bin's first BIN_LOOKS chunks that has at least `bytes`, or NULL. */
 static chunk *best_in(chunk *first, size_t bytes)
 {
     chunk *best = NULL;
@@ -209,9 +210,11 @@ static void release_all(bool whole)
     }
 }
 
-/* Maps as many bytes as are mapped already, from LEAST_MAP to MOST_MAP. For a large block it maps
- * the block alone, because small blocks would take the rest and keep it; also if the system refuses
- * more. */
+/* Maps memory for a chunk of `bytes` and returns the chunk, or NULL if memory runs out. Maps as
+ * many bytes as are mapped already, but at least LEAST_MAP and at most MOST_MAP. A block of at
+ * least ALONE bytes gets a mapping of its own size, because small blocks would occupy the rest of a
+ * larger one and keep it mapped. If the system refuses a mapping that is larger than `bytes`, tries
+ * again with `bytes`. */
 static chunk *heap_grow(size_t bytes)
 {
     if (hd__heap.touched > SLACK + hd__heap.used / 8) {

@@ -12,7 +12,7 @@ void hd__heap_free(void *p);
 void hd__heap_release(void); /* returns free memory to the system */
 
 typedef struct hd__mem_held {
-    size_t mapped, used, touched; /* bytes: mapped, in use, and free but not untouched (heap.c) */
+    size_t mapped, used, touched; /* bytes that are mapped; in use; free but touched (heap.c) */
 } hd__mem_held;
 extern hd__mem_held hd__heap; /* protected by hd__heap_lock */
 

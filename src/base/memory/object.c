@@ -31,8 +31,9 @@ void *hd__object_in(hd__object_kind_of_object kind, void *block)
     return p;
 }
 
-/* p may be any address of the program. If p begins a page, its header would lie in the page before,
- * which may not be mapped. The kind of such an object, one in 256, is HD__NO_OBJECT. */
+/* p may be any address of the program. The header of an object at the start of a page would lie in
+ * the page before, which may not be mapped. So the kind of such an object, one in 256, is
+ * HD__NO_OBJECT. */
 hd__object_kind_of_object hd__object_kind_at(const void *p)
 {
     const unsigned int mark = ((const unsigned char *)p)[HD__MARK_AT];
@@ -51,7 +52,8 @@ void *hd__object_wrong_object(hd__object_kind_of_object expected, const char *ar
                    kind_texts[expected - HD__NO_OBJECT]);
 }
 
-/* by: the words between "was freed" and the name of the function that freed p */
+/* Fails with the error of hd__object, and returns false. `by` are the words between "was freed" and
+ * the name of the function that freed p. */
 HD__RARE static bool object_fail(hd__object_kind_of_object kind, const char *arg, const void *p,
                                  const char *by)
 {

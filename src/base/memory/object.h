@@ -1,5 +1,5 @@
-/* object.h - the kinds of objects that a program holds, and checks of an object's kind and life
- * (object.c). */
+/* object.h - the kinds of objects that a program holds, and checks of an object's kind and of
+ * whether it is alive (object.c). */
 #ifndef HEED_BASE_OBJECT_H
 #define HEED_BASE_OBJECT_H
 
@@ -7,9 +7,9 @@
 
 #include "base/memory/alloc.h"
 
-/* The kinds of objects. An object's kind is in the header before it. A tensor has no header but a
- * mark, its byte HD__MARK_AT. Other objects begin with an address or a small number, in which this
- * byte differs. */
+/* The kinds of objects. The header before an object has its kind. A tensor has no header: its byte
+ * HD__MARK_AT is HD__TENSOR. All other objects begin with an address or a small number, in which
+ * this byte has another value. */
 #define HD__OBJECTS(ROW)                                                                           \
     ROW(A_TENSOR, hd_tensor, "a tensor")                                                           \
     ROW(A_LIST, hd_list, "a list of tensors")                                                      \
@@ -38,35 +38,38 @@ typedef enum hd__object_kind_of_object {
 
 enum { HD__MARK_AT = 6, HD__TENSOR = 0x80 };
 
-/* The kind of the object at p; HD__NO_OBJECT for anything else and for a freed object. */
+/* Returns the kind of the object at p; HD__NO_OBJECT for anything else and for a freed object. */
 hd__object_kind_of_object hd__object_kind_at(const void *p);
-/* Fails with HD_VALUE: "hd_print: x is a module: expected a tensor". */
+/* Fails with HD_VALUE, for example with "hd_print: x is a module: expected a tensor". Returns
+ * NULL. */
 void *hd__object_wrong_object(hd__object_kind_of_object expected, const char *arg, const void *p);
 
-/* A zeroed object of that kind; NULL with HD_MEMORY if memory runs out. */
+/* Returns a zeroed object of that kind and of `size` bytes, or NULL with HD_MEMORY if memory runs
+ * out. */
 void *hd__object_new(hd__object_kind_of_object kind, size_t size);
 /* Makes an object inside a larger block: writes its header at `block`, and returns the place after
  * it. */
 enum { HD__HEADER = 16 };
 void *hd__object_in(hd__object_kind_of_object kind, void *block);
 
-/* True if p is a live object of the kind that its type names. Otherwise fails with HD_NULL_ARG,
- * HD_STATE or HD_VALUE: "hd_optim_step: o is NULL", "hd_optim_step: o was freed by hd_optim_free",
- * "hd_forward: m is a tensor: expected a module". */
+/* Checks that p is a live object of the kind that its type names. Otherwise returns false with
+ * HD_NULL_ARG, HD_STATE or HD_VALUE: "hd_optim_step: o is NULL", "hd_optim_step: o was freed by
+ * hd_optim_free", "hd_forward: m is a tensor: expected a module". */
 #define hd__object(arg, p) hd__object_is(HD__KIND(p), arg, p)
 bool hd__object_is(hd__object_kind_of_object kind, const char *arg, const void *p);
 
-/* True if a _free function may free the object p. False without an error for NULL and for `none`,
- * which is HD_NONE. Otherwise fails as hd__object, for a freed object with "hd_optim_free: o was
- * freed already, by hd_optim_free". */
+/* Returns true if a _free function may free the object p. Returns false without an error if p is
+ * NULL or equals `none`, which is HD_NONE. Otherwise returns false with an error of hd__object. For
+ * a freed object it is "hd_optim_free: o was freed already, by hd_optim_free". */
 #define hd__object_may_free(arg, p, none) hd__object_free_ok(HD__KIND(p), arg, p, none)
 bool hd__object_free_ok(hd__object_kind_of_object kind, const char *arg, const void *p,
                         const void *none);
 
-/* For an object that heed may hold too: its _free drops only the user's reference, and sets *freed.
- * True if the user has not called that _free; otherwise fails as hd__object. */
+/* The next two functions are for an object that heed may still hold when the program frees it. Its
+ * _free function drops only the program's reference. hd__object_given_up, which this _free calls,
+ * sets *freed; it returns false with HD_STATE if *freed was set already. hd__object_not_given_up
+ * returns false with HD_STATE if *freed is set, and names freed_by, the _free function. */
 bool hd__object_not_given_up(const char *arg, const atomic_bool *freed, const char *freed_by);
-/* Called by that _free: sets *freed, and fails if it was set already. */
 bool hd__object_given_up(const char *arg, atomic_bool *freed);
 
 #endif

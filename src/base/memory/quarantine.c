@@ -11,7 +11,7 @@
  * it. Any other object is marked in the header before its block (HD__FREED_SIZE), where the next
  * allocation of the block writes its size. Every public function checks the mark where it checks
  * for NULL: hd__tensor_arg for tensors, hd__object for objects. So a correct program pays only for
- * storing the marks and for turning the ring.
+ * storing the marks and for moving the blocks through the ring.
  *
  * The ring. Each thread has a ring of the last 64 blocks that it freed, of up to 4 KiB each. The
  * next block takes the place of the oldest one, which only then becomes free (hd__mem_block_free).
@@ -23,9 +23,8 @@
  * longer. A freed tensor remembers the file and line of its scope, and its data is overwritten
  * (lifecycle.c), so that a pointer from hd_data reads NaN.
  *
- * Not promised. When its block has left the ring, a freed object is memory like any other, and its
- * use is undefined. The mark stays until the memory is used again, so most mistakes are found even
- * then.
+ * Limits. Once its block has left the ring, a freed object is memory like any other, and its use is
+ * undefined. The mark stays until the memory is used again, so most mistakes are found even then.
  *
  * A block in the ring counts as freed. hd_empty_cache, the end of a thread and hd_shutdown empty
  * the ring. Only blocks of a size class are kept (alloc.c). With HEED_CACHE=0, with a user's
@@ -76,7 +75,7 @@ static size_t ring_bytes(const void *p)
     return hd__mem_class_bytes(hd__mem_header_of(p)->class);
 }
 
-/* Frees the oldest block of a ring that counts bytes (HEED_DEBUG=1). */
+/* Frees the oldest block of the ring r, which counts bytes (HEED_DEBUG=1). */
 static void ring_drop_oldest(hd__ring *r)
 {
     void *p = r->blocks[r->last];
@@ -97,10 +96,10 @@ static void ring_put_counted(hd__ring *r, void *p)
     r->bytes += ring_bytes(p);
 }
 
-/* Puts p into the ring. Its class is one that is kept, and its bytes count as freed already. Blocks
- * in the ring cannot be allocated. So the first block of a class also brings the thread's cache
- * HD__RING_FEW free blocks; otherwise a loop would take one block after another from the system
- * until the ring is full. */
+/* Puts p into the ring. The caller has checked the class of p and subtracted its bytes from the
+ * count. Blocks in the ring cannot be allocated. So when a ring gets its first block of a class,
+ * the thread's cache gets HD__RING_FEW free blocks of that class. Otherwise a loop would take a new
+ * block from the system in every iteration until the ring is full. */
 static void ring_put(void *p)
 {
     unsigned int class = hd__mem_header_of(p)->class;
@@ -134,8 +133,8 @@ void hd__mem_quarantine_empty(void)
 
 /* ---------------------------------------------------------------- objects */
 
-/* Marks the object before ring_put: if there is no memory for a ring, the block is freed, and
- * another thread may get it. */
+/* Marks the object before it calls ring_put. If there is no memory for a ring, ring_put frees the
+ * block, and another thread may get it. */
 void hd__mem_retire_object(void *p, const char *freed_by)
 {
     hd__mem_header *h = hd__mem_header_of(p);

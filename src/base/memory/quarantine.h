@@ -9,23 +9,26 @@
 #include "base/memory/blocks.h"
 #include "base/system/threads.h"
 
-/* A thread's quarantine. blocks has mask + 1 places, a power of two; an empty place is NULL. */
+/* A thread's quarantine. `blocks` has mask + 1 places, a power of two. An empty place is NULL. */
 typedef struct hd__ring {
     uint32_t quick; /* bit i: blocks of class i may go straight into the ring */
     unsigned int at, mask;
-    unsigned int last; /* the oldest block's index; last and bytes: only with HEED_DEBUG=1 */
+    unsigned int last; /* index of the oldest block; last and bytes are for HEED_DEBUG=1 */
     size_t bytes;
     void *blocks[];
 } hd__ring;
 
-/* HD__RETIRED_CLASS: the largest class that is kept, whose blocks have 4 KiB. */
+/* HD__RING_FEW: the places of a ring without HEED_DEBUG=1. HD__RETIRED_CLASS: the largest class
+ * whose blocks go into quarantine; they have 4 KiB. */
 enum { HD__RING_FEW = 64, HD__RETIRED_CLASS = 31 };
 
 extern HD__TLS hd__ring *hd__ring_mine;
 
-bool hd__ring_lacks(const hd__ring *r, const void *p); /* for assertions */
+/* True if p is not in the ring r. Only assertions call it. */
+bool hd__ring_lacks(const hd__ring *r, const void *p);
 
-/* Puts p in the place of the oldest block, which it frees. Only without HEED_DEBUG=1. */
+/* Puts p into the ring in place of the oldest block, and frees that block. Only for a ring without
+ * HEED_DEBUG=1. */
 static inline void hd__ring_turn(hd__ring *r, void *p)
 {
     void **place = &r->blocks[r->at++ % HD__RING_FEW], *oldest = *place;

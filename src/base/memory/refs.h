@@ -8,8 +8,8 @@
 #include "base/error/assert.h"
 #include "base/system/threads.h"
 
-/* Adds a reference. While the process has one thread, this needs no bus lock: only that thread
- * could start another one, and it is busy with the addition. */
+/* Adds a reference. While the process has only this thread, a plain load and store are enough,
+ * because no other thread can start in between. */
 static inline void hd__refs_up(atomic_int *refs)
 {
     if (HD__ALONE) {
@@ -20,8 +20,8 @@ static inline void hd__refs_up(atomic_int *refs)
     }
 }
 
-/* Drops a reference, and returns true if it was the last one. If the count is 1, nothing is
- * written, because no other thread holds the object or could pass it on. */
+/* Drops a reference, and returns true if it was the last one. If the count is 1, writes nothing: no
+ * other thread holds the object, so none can add a reference. */
 static inline bool hd__refs_down(atomic_int *refs)
 {
     int now = atomic_load_explicit(refs, memory_order_acquire);

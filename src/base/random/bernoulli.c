@@ -16,11 +16,12 @@ enum { MCG31_GRAIN = 16384 };
 
 typedef struct mcg31_draw {
     uint8_t *x;
-    uint32_t seed;  /* x_0 */
+    uint32_t seed;  /* x_0, the start of the stream */
     uint32_t limit; /* element i is 1 if x_i < limit */
 } mcg31_draw;
 
-/* The least x with x / (2^31 - 1) >= p. Comparing with it spares a division for every element. */
+/* Returns the least x with x / (2^31 - 1) >= p. Comparing with it saves a division for every
+ * element. */
 uint32_t hd__mcg31_limit(double p)
 {
     const double modulus = HD__MCG31_MODULUS;
@@ -31,7 +32,7 @@ uint32_t hd__mcg31_limit(double p)
     return (uint32_t)x;
 }
 
-enum { LANES = 8 }; /* independent chains, which the CPU computes in parallel */
+enum { LANES = 8 }; /* numbers x computed at a time, each from the x that is LANES before it */
 
 static void draw_mcg31(int64_t begin, int64_t end, void *arg)
 {

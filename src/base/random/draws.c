@@ -1,7 +1,7 @@
 /* draws.c - takes back the draws of a failed call.
  *
- * The hd__draws of a thread form a list. At a draw, each of them that has not noted a draw yet
- * copies the generator. */
+ * The hd__draws of a thread form a list. At a draw, each entry of the list that has not noted a
+ * draw yet copies the generator. */
 #include "base/random/draws.h"
 
 HD__TLS hd__draws *hd__draws_top;
@@ -19,7 +19,7 @@ void hd__draws_forget(const hd_generator *g)
 {
     for (hd__draws *d = hd__draws_top; d; d = d->outer) {
         if (d->noted && d->g == g) {
-            d->noted = false; /* the next generator that is drawn from is noted */
+            d->noted = false; /* the next draw notes its generator instead */
         }
     }
 }
@@ -30,7 +30,7 @@ void hd__draws_end_slowly(hd__draws *d, bool keep)
     while (at && at != d) {
         at = at->outer;
     }
-    if (!at) { /* an outer one has ended it */
+    if (!at) { /* ended already, together with an outer hd__draws */
         return;
     }
     hd__draws_top = d->outer;

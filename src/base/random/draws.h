@@ -5,10 +5,10 @@
  *   hd_tensor *y = draw_and_compute(x);
  *   hd__draws_end(&d, y != NULL);
  *
- * They may be nested. Beginning costs nothing: the generator is copied at the first draw. Only the
- * first generator that the call draws from is put back; if it is freed, the next one that it draws
- * from. If another thread has drawn from it meanwhile, nothing is taken back, because two threads
- * would otherwise get the same numbers. */
+ * These pairs may be nested. Begin copies nothing; the first draw copies the generator. Only the
+ * first generator from which the call draws is put back. If the call frees that generator, the next
+ * one is put back in its place. If another thread has drawn from the generator meanwhile, nothing
+ * is put back. Otherwise two threads would get the same numbers. */
 #ifndef HEED_BASE_DRAWS_H
 #define HEED_BASE_DRAWS_H
 
@@ -17,8 +17,8 @@
 
 typedef struct hd__draws {
     struct hd__draws *outer;
-    bool noted;              /* something was drawn; g and before are valid from then on */
-    hd_generator *g, before; /* before: a copy of g before the draw */
+    bool noted;              /* true once the call has drawn; g and before are valid from then on */
+    hd_generator *g, before; /* the generator, and a copy of it from before the draw */
 } hd__draws;
 
 extern HD__TLS hd__draws *hd__draws_top;
@@ -34,11 +34,11 @@ static inline void hd__draws_begin(hd__draws *d)
     hd__draws d;                                                                                   \
     hd__draws_begin(&d)
 
-/* hd__draws_end if d has drawn or is not the innermost one. */
+/* Does the work of hd__draws_end if d has noted a draw or is not the innermost hd__draws. */
 void hd__draws_end_slowly(hd__draws *d, bool keep);
 
-/* keep: the call succeeded, and its draws stay. Also ends those that began after d and never
- * ended. */
+/* Ends d. If `keep`, the call's draws stay; otherwise they are taken back. Also ends every
+ * hd__draws that began after d and was not ended. */
 static inline void hd__draws_end(hd__draws *d, bool keep)
 {
     if (hd__draws_top == d && !d->noted) {
@@ -48,9 +48,9 @@ static inline void hd__draws_end(hd__draws *d, bool keep)
     }
 }
 
-/* Called before this thread draws from g, which it has locked. */
+/* Notes that this thread, which has locked g, is about to draw from it. */
 void hd__draws_note(hd_generator *g);
-/* Called when g is freed. */
+/* Forgets g, which is about to be freed. */
 void hd__draws_forget(const hd_generator *g);
 
 #endif

@@ -4,10 +4,11 @@
 
 #include "heed/base.h"
 
-/* A call locks its generator around all its draws and changes. Only the default generator has a
- * mutex. */
+/* Locks g. Each call locks its generator around all its draws and changes. Only the default
+ * generator has a mutex, because the program uses any other one on one thread at a time. */
 void hd__gen_lock(hd_generator *g);
-void hd__gen_hold(const hd_generator *g); /* instead of hd__gen_lock, if g is only read */
+/* Locks g for a caller that only reads it. */
+void hd__gen_hold(const hd_generator *g);
 void hd__gen_unlock(const hd_generator *g);
 static inline void hd__gen_locked_end(hd_generator *const *g)
 {
@@ -17,10 +18,12 @@ static inline void hd__gen_locked_end(hd_generator *const *g)
 #define HD__GEN_LOCKED(g)                                                                          \
     hd_generator *const hd__gen_locked __attribute__((cleanup(hd__gen_locked_end), unused)) = (g); \
     hd__gen_lock(g)
-void hd__gen_seed(hd_generator *g, int64_t value); /* g is locked, or no other thread has it */
+/* Seeds g with value. The caller has locked g, or no other thread uses it. */
+void hd__gen_seed(hd_generator *g, int64_t value);
 
-/* One standard normal number in float64, by Box and Muller. Every second call returns the spare of
- * the pair. For tensors of fewer than 16 elements and for strided ones. */
+/* Returns a standard normal number in float64, by the method of Box and Muller. It computes two
+ * numbers at a time, and every second call returns the one that was kept. For tensors of fewer than
+ * 16 elements and for strided ones. */
 double hd__rng_normal_sample(hd_generator *g);
 
 /* Both lock g. hd__rng_randint writes n numbers in [lo, hi), hd__rng_randperm the numbers from 0 to

@@ -8,8 +8,8 @@
 
 enum { HD__MCG31_MODULUS = 2147483647, HD__MCG31_MULTIPLIER = 1132489760 };
 
-/* a b mod (2^31 - 1), for a and b below it. Since 2^31 mod (2^31 - 1) is 1, the high bits are added
- * to the low ones. */
+/* Returns a b mod (2^31 - 1), for a and b below 2^31 - 1. Since 2^31 mod (2^31 - 1) is 1, the high
+ * bits of the product are added to the low ones. */
 static inline uint32_t hd__mcg31_times(uint32_t a, uint32_t b)
 {
     uint64_t product = (uint64_t)a * b;
@@ -17,7 +17,7 @@ static inline uint32_t hd__mcg31_times(uint32_t a, uint32_t b)
     return sum >= HD__MCG31_MODULUS ? sum - HD__MCG31_MODULUS : sum;
 }
 
-/* the multiplier's n-th power: x_n = x_0 times this */
+/* Returns the multiplier's n-th power mod (2^31 - 1). Element x_n of a stream is x_0 times this. */
 static inline uint32_t hd__mcg31_power(int64_t n)
 {
     uint32_t y = 1, a = HD__MCG31_MULTIPLIER;
@@ -29,7 +29,7 @@ static inline uint32_t hd__mcg31_power(int64_t n)
     return y;
 }
 
-/* x[0 .. n) = the elements i to i + n - 1 of the stream that begins with x0 */
+/* Writes elements i to i + n - 1 of the stream that begins with x0 to x. */
 static inline void hd__mcg31_from(uint32_t x0, int64_t i, int n, uint32_t *x)
 {
     uint32_t at = hd__mcg31_times(x0, hd__mcg31_power(i));

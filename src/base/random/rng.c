@@ -23,8 +23,9 @@ static inline uint32_t twist(uint32_t a, uint32_t b, uint32_t far)
     return far ^ y >> 1 ^ (-(y & 1u) & 0x9908b0dfu);
 }
 
-/* Renews words [i, end) from the words after them and those `far` places away. Returns end. WORDS
- * neighbours do not depend on each other, so they are computed together. */
+/* Computes the next words [i, end) of the state s from the words after them and those `far` places
+ * away. Returns end. Neighbouring words do not depend on each other, so WORDS of them are computed
+ * at a time. */
 enum { WORDS = 4 };
 static int renew_part(uint32_t *s, int i, int end, int far)
 {
@@ -86,7 +87,7 @@ void hd__gen_seed(hd_generator *g, int64_t value)
 
 /* ---------------------------------------------------------------- the default generator */
 
-/* The default generator, after a header for hd__object, as a block of hd_alloc has one. */
+/* The default generator after a header for hd__object, as a block of hd_alloc has one. */
 static struct {
     _Alignas(16) hd__mem_header header;
     _Alignas(16) hd_generator g;
@@ -96,7 +97,8 @@ _Static_assert(sizeof(hd__mem_header) == 16 || sizeof(void *) < 8,
 static hd_generator *const default_generator = &default_one.g;
 static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t default_once = PTHREAD_ONCE_INIT;
-static HD__TLS hd_generator *in_use; /* NULL: the default generator */
+/* the generator of this thread's draws; NULL: the default generator */
+static HD__TLS hd_generator *in_use;
 
 static void seed_default(void)
 {
@@ -132,7 +134,7 @@ void hd__gen_hold(const hd_generator *g)
 void hd__gen_lock(hd_generator *g)
 {
     hd__gen_hold(g);
-    if (g->user != &in_use) { /* each thread has its own in_use */
+    if (g->user != &in_use) { /* the address is different in each thread */
         g->user = &in_use;
         g->switches++;
     }
@@ -245,8 +247,8 @@ uint64_t hd_generator_random64(hd_generator *g)
 
 /* ---------------------------------------------------------------- integers */
 
-/* lo + output mod range. A large range needs outputs of 64 bits: with 32, some values would be
- * visibly more frequent. */
+/* Each number is lo + output mod (hi - lo). For a large range an output has 64 bits, because with
+ * 32 bits some values would be visibly more frequent than others. */
 void hd__rng_randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi)
 {
     HD__GEN_LOCKED(g);
@@ -267,8 +269,8 @@ void hd__rng_randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t
     }
 }
 
-/* Shuffles from the front, after Fisher and Yates. From n = 2^32 / 20 on, builds the permutation
- * inside out from 64-bit outputs. */
+/* Shuffles from the front, after Fisher and Yates. If n is 2^32 / 20 or more, builds the
+ * permutation by insertion ("inside out") from 64-bit outputs. */
 void hd__rng_randperm(hd_generator *g, int64_t *r, int64_t n)
 {
     bool small = n < UINT32_MAX / 20;
@@ -289,8 +291,8 @@ void hd__rng_randperm(hd_generator *g, int64_t *r, int64_t n)
 
 /* ---------------------------------------------------------------- one sample */
 
-/* Box and Muller (1958). The second uniform number gives the radius; the sine of the pair is
- * kept. */
+/* The method of Box and Muller (1958). The first uniform number gives the angle, and the second one
+ * the radius. Returns radius times cosine, and keeps radius times sine for the next call. */
 double hd__rng_normal_sample(hd_generator *g)
 {
     if (g->has_spare) {

@@ -14,24 +14,24 @@ struct hd_generator {
     int next; /* the index of the word for the next output; HD__MT_SIZE: all words are used up */
     hd_bernoulli_stream bernoulli;
     uint32_t state[HD__MT_SIZE];
-    bool has_spare; /* the second number of a Box-Muller pair is left, in spare */
+    bool has_spare; /* true if `spare` holds the second number of a Box-Muller pair */
     double spare;
-    const void *user;  /* identifies the thread that locked it last */
-    uint64_t switches; /* the number of locks by a thread that was not the last one */
+    const void *user;  /* identifies the thread that last locked this generator */
+    uint64_t switches; /* how often a thread locked it after another one had */
 };
 
 /* Sets g back to *before, unless another thread has locked it since. */
 void hd__gen_put_back(hd_generator *g, const hd_generator *before);
 
-/* Makes the next HD__MT_SIZE words. */
+/* Computes the next HD__MT_SIZE words of the state. */
 void hd__mt_renew(hd_generator *g);
 
-enum { HD__DRAWN = 512 }; /* outputs that are drawn at a time */
+enum { HD__DRAWN = 512 }; /* the number of outputs that are drawn at a time */
 
-/* The next n outputs, as n calls of hd__rng_random would give them. */
+/* Writes the next n outputs to y, as n calls of hd__rng_random would return them. */
 void hd__rng_random_words(hd_generator *g, uint32_t *restrict y, int64_t n);
 
-/* The output of one word of the state. */
+/* Returns the output for one word of the state. */
 static inline uint32_t hd__mt_output(uint32_t y)
 {
     y ^= y >> 11;
@@ -54,7 +54,7 @@ static inline uint64_t hd__rng_random64(hd_generator *g)
     return high << 32 | hd__rng_random(g);
 }
 
-/* A number in [0, 1), exact, from 53 bits of two outputs. */
+/* Returns a number in [0, 1) from 53 bits of two outputs, without rounding. */
 static inline double hd__rng_unit_f64(hd_generator *g)
 {
     return (double)(hd__rng_random64(g) & 0x1fffffffffffffu) * 0x1p-53;

@@ -1,13 +1,14 @@
 /* rng_fill.c - uniform and normal draws of whole arrays.
  *
- * Uniform: u (b - a) + a with one rounding; a result that is rounded to b becomes a.
+ * Uniform: u (b - a) + a, rounded once, where u is uniform in [0, 1). A result that is rounded to b
+ * becomes a.
  *
  * Normal: first the whole array is drawn uniform; then each block of 16 becomes eight Box-Muller
  * pairs (j, j + 8). If n is not a multiple of 16, the last 16 elements are drawn again as one
  * block. float64 uses libm. float32 uses the Cephes single-precision polynomials
  * (netlib.org/cephes), whose bits depend on every fused multiply-add. On x86 they are compiled
- * twice: with libm's exact fmaf, and with the instruction, which computes eight pairs in a
- * vector. */
+ * twice: with libm's exact fmaf, and with the CPU's FMA instruction, which computes eight pairs in
+ * a vector. */
 #include "base/random/rng.h"
 #include "base/random/rng_fill.h"
 #include "base/system/cpus.h"
@@ -35,7 +36,7 @@ static bool has_fma(void)
 }
 #endif
 
-/* ln u for u in [2^-24, 1]: u = f 2^e with f in [sqrt(1/2), sqrt(2)). */
+/* Returns ln u for u in [2^-24, 1]. It writes u as f 2^e with f in [sqrt(1/2), sqrt(2)). */
 EVERY_LEVEL float log_f32(float u)
 {
     uint32_t bits;
@@ -59,7 +60,8 @@ EVERY_LEVEL float log_f32(float u)
     return fmaf(e, 0.693359375f, x + y);
 }
 
-/* For t in [0, 2 pi]: t = j pi/4 + x, j even, |x| <= pi/4. pi/4 is subtracted in three parts. */
+/* Computes the sine and the cosine of t in [0, 2 pi]. It writes t as j pi/4 + x with an even j and
+ * |x| <= pi/4. For accuracy, pi/4 is subtracted in three parts. */
 EVERY_LEVEL void sincos_f32(float t, float *sine, float *cosine)
 {
     int j = ((int)(t * 1.27323954473516f) + 1) & ~1;
@@ -127,14 +129,14 @@ EVERY_LEVEL float unit_f32(const uint32_t *w)
     return (float)(int32_t)(*w & 0xffffffu) * 0x1p-24f;
 }
 
-/* 53 bits of two outputs; both halves and their sum are exact */
+/* Returns a number in [0, 1) from 53 bits of two outputs. Both halves and their sum are exact. */
 EVERY_LEVEL double unit_f64(const uint32_t *w)
 {
     return (double)(int32_t)(w[0] & 0x1fffffu) * 0x1p-21 + (double)w[1] * 0x1p-53;
 }
 
-/* For one type: some_ makes n numbers in [low, high) from outputs; hd__rng_uniform_ and
- * hd__rng_normal_ fill x from a generator. */
+/* The fills of one type. some_ computes n numbers in [low, high) from outputs of the generator.
+ * hd__rng_uniform_ and hd__rng_normal_ fill x from a generator. */
 #define FILL(type, T, OUTPUTS, FMA)                                                                \
     EVERY_LEVEL T between_##type(const uint32_t *w, T low, T high)                                 \
     {                                                                                              \

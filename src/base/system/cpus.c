@@ -2,8 +2,8 @@
  * cgroups.
  *
  * In a container the machine's number of CPUs says little. Quotas are read from cgroup v2 (cpu.max)
- * and v1 (cpu.cfs_quota_us). Each group above the process's own group limits it too. A file that
- * cannot be read sets no limit. */
+ * and v1 (cpu.cfs_quota_us). The quotas of all groups above the process's own group limit the
+ * process, too. A file that cannot be read sets no limit. */
 #include "base/system/cpus.h"
 #include "base/system/shared.h"
 
@@ -13,13 +13,14 @@
 
 enum { PATH_SIZE = 1024 };
 
-/* The lower of two limits; 0 stands for no limit. */
+/* Returns the lower of two limits; 0 stands for no limit. */
 static int lesser(int a, int b)
 {
     return a > 0 && (a < b || b == 0) ? a : b;
 }
 
-/* Reads the first two numbers of the file `name` in a directory; 0 for a missing one. */
+/* Reads the first two numbers of the file `name` in the directory dir. Sets a number to 0 if it is
+ * missing. */
 static void read_numbers(const char *dir, const char *name, long long *a, long long *b)
 {
     char path[PATH_SIZE + 32];
@@ -34,7 +35,8 @@ static void read_numbers(const char *dir, const char *name, long long *a, long l
     }
 }
 
-/* The CPUs that the quota of one group's directory allows; 0: no limit. */
+/* Returns the number of CPUs, rounded up, that the quota of one group's directory allows; 0 if
+ * there is no limit. `v2`: the group belongs to cgroup v2, not v1. */
 static int quota_of(const char *dir, bool v2)
 {
     long long quota, period, unused;
@@ -51,7 +53,7 @@ static int quota_of(const char *dir, bool v2)
     return cpus > INT_MAX ? INT_MAX : (int)cpus;
 }
 
-/* The lowest quota of the groups from root + path up to root; 0: no limit. */
+/* Returns the lowest quota of the groups from root + path up to root; 0 if there is no limit. */
 static int least_quota(const char *root, const char *path, bool v2)
 {
     char dir[PATH_SIZE];
@@ -67,7 +69,8 @@ static int least_quota(const char *root, const char *path, bool v2)
     return least;
 }
 
-/* The lowest quota for one line of the list: "4:cpu,cpuacct:/a/b" in v1, "0::/a/b" in v2. */
+/* Returns the lowest quota for one line of the list; 0 if there is no limit. A line is
+ * "4:cpu,cpuacct:/a/b" in v1, and "0::/a/b" in v2. */
 static int line_quota(char *line, const char *root)
 {
     line[strcspn(line, "\n")] = '\0';

@@ -3,24 +3,25 @@
 #ifndef HEED_BASE_CPUS_H
 #define HEED_BASE_CPUS_H
 
-/* The smallest CPU quota, rounded up, among the cgroups that the file `list` names, in the format
- * of /proc/self/cgroup, and the groups above them. The hierarchies are mounted under `root`. 0:
- * there is no limit. */
+/* Returns the smallest CPU quota, rounded up to whole CPUs, of the process's cgroups and of all
+ * groups above them; 0 if there is no limit. The file `list` names the cgroups, in the format of
+ * /proc/self/cgroup. Their hierarchies are mounted under `root`. */
 int hd__sys_cgroup_cpus(const char *list, const char *root);
 
-/* The number of CPUs that the process may use, by its affinity and its cgroup quota: 1 to
- * `most`. */
+/* Returns the number of CPUs that the process may use, by its affinity and its cgroup quota: at
+ * least 1 and at most `most`. */
 int hd__sys_cpus_allowed(int most);
 
-/* From the slowest to the fastest. Every CPU runs the first two: plain is for reading and stepping,
- * baseline for speed. */
+/* The CPU levels, from the slowest to the fastest. Every CPU runs the first two. The kernels of
+ * "plain" are easy to read and to step through in a debugger; those of "baseline" are fast. */
 enum { HD__PLAIN, HD__BASELINE, HD__AVX2, HD__AVX512, HD__LEVELS };
 
-/* The highest level that the CPU runs and whose registers the system saves. */
+/* Returns the highest level that the CPU supports and whose registers the operating system
+ * saves. */
 int hd__sys_cpu_level(void);
 
-/* The bytes of a core's second-level data cache, as the CPU says, or otherwise the system; less
- * than 1 if it is unknown. */
+/* Returns the bytes of a core's second-level data cache, as the CPU reports them, or else the
+ * operating system; less than 1 if neither does. */
 long hd__sys_second_cache(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* level.c - the CPU's level and its second-level cache.
  *
- * heed asks the CPU itself (CPUID), because the compilers' own functions for this do not work with
- * all of them. A level can be used only if the system saves its registers when it switches threads:
- * the register XCR0 has a bit for each part of them. */
+ * heed asks the CPU itself, with the instruction CPUID, because no built-in function for this works
+ * with all compilers. A level can be used only if the operating system saves its registers when it
+ * switches threads. The register XCR0 says so: it has a bit for each group of registers. */
 #include "base/system/cpus.h"
 #include "base/system/system.h"
 
@@ -16,23 +16,24 @@ static bool has_all(uint32_t bits, uint32_t wanted)
     return (bits & wanted) == wanted;
 }
 
-/* Reads XCR0. The instruction exists only where CPUID reports OSXSAVE. */
+/* Returns the low half of XCR0. The instruction exists only where CPUID reports OSXSAVE. */
 static uint32_t saved_registers(void)
 {
     uint32_t low, high;
     __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
 #ifdef __APPLE__
-    low |= low & 4 ? 0xe0 : 0; /* macOS begins to save ZMM registers at their first use */
+    low |= low & 4 ? 0xe0 : 0; /* macOS sets the bits of ZMM only after the first use of ZMM */
 #endif
     return low;
 }
 
 static int level_of_cpu(void)
 {
-    enum { FMA = 1 << 12, OSXSAVE = 1 << 27, AVX = 1 << 28 };          /* leaf 1, ecx */
-    enum { AVX2 = 1 << 5 };                                            /* leaf 7, ebx */
-    const uint32_t avx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31; /* F, DQ, BW and VL there */
-    enum { YMM = 6, ZMM = 0xe6 };                                      /* XCR0, with XMM */
+    enum { FMA = 1 << 12, OSXSAVE = 1 << 27, AVX = 1 << 28 }; /* bits of ecx in CPUID leaf 1 */
+    enum { AVX2 = 1 << 5 };                                   /* a bit of ebx in CPUID leaf 7 */
+    /* bits of ebx in CPUID leaf 7: AVX-512 F, DQ, BW and VL */
+    const uint32_t avx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;
+    enum { YMM = 6, ZMM = 0xe6 }; /* bits of XCR0; both include XMM */
     uint32_t a, b, c, d;
     if (!__get_cpuid(1, &a, &b, &c, &d) || !has_all(c, FMA | OSXSAVE | AVX)) {
         return HD__BASELINE;
@@ -44,9 +45,10 @@ static int level_of_cpu(void)
     return has_all(saved, ZMM) && has_all(b, avx512) ? HD__AVX512 : HD__AVX2;
 }
 
-/* Leaf 4 is Intel's, and leaf 0x8000001D is AMD's. Their fields are the same: eax has the type and
- * the level of a cache. ebx has the numbers of ways, of partitions and of bytes in a line, and ecx
- * has the number of sets. The CPU gives each of these four numbers minus 1. */
+/* Returns the bytes of the second-level data cache, or 0 if the CPUID leaf does not describe it.
+ * Leaf 4 is Intel's, and leaf 0x8000001D is AMD's; their fields are the same. eax has the type and
+ * the level of cache i. ebx has its numbers of ways, of partitions and of bytes in a line, and ecx
+ * its number of sets. The CPU gives each of these four numbers minus 1. */
 static long cache_of_cpuid(unsigned leaf)
 {
     unsigned a, b, c, d;
@@ -79,7 +81,7 @@ static long cache_of_cpu(void)
 
 #endif
 
-/* Remembers the level, because CPUID is slow, above all in a virtual machine. */
+/* Remembers the level, because CPUID is slow, especially in a virtual machine. */
 int hd__sys_cpu_level(void)
 {
     static atomic_int known = -1;

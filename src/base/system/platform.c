@@ -1,7 +1,8 @@
 /* platform.c - the functions of system.h that need more than C11 and POSIX.1-2008.
  *
- * The build asks for POSIX alone, which hides everything else. This file takes that back: glibc and
- * musl show everything with _GNU_SOURCE, macOS and the BSDs if no macro is set. */
+ * The build defines _POSIX_C_SOURCE, so the system's headers declare nothing but POSIX. This file
+ * undefines it: glibc and musl declare everything with _GNU_SOURCE, macOS and the BSDs without
+ * _POSIX_C_SOURCE. */
 #undef _POSIX_C_SOURCE
 #undef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -68,8 +69,8 @@ static void *map_plain(size_t bytes)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* The system aligns to pages only. So this maps more, and unmaps the parts before and after the
- * aligned range. */
+/* mmap aligns to pages only. For a larger alignment, this maps `align` more bytes, and unmaps the
+ * parts before and after the aligned range. */
 void *hd__sys_pages_map(size_t bytes, size_t align)
 {
     if (align <= hd__sys_page_bytes()) {
@@ -105,13 +106,13 @@ bool hd__sys_pages_drop(void *p, size_t bytes)
 
 /* ---------------------------------------------------------------- files */
 
-/* As fsync, but through the cache of the drive too: macOS's fsync leaves the bytes there. */
+/* Syncs like fsync, and also empties the drive's cache. fsync of macOS leaves the bytes there. */
 static int sync_once(int fd)
 {
 #ifdef F_FULLFSYNC
     int done = fcntl(fd, F_FULLFSYNC);
     if (done == 0 || errno == EINTR || errno == EIO) {
-        return done; /* other errnos: the file system has no F_FULLFSYNC */
+        return done; /* any other errno: the file system has no F_FULLFSYNC */
     }
 #endif
     return fsync(fd);

@@ -1,4 +1,4 @@
-/* posix.c - the functions of system.h that need POSIX.1-2008 alone. */
+/* posix.c - the functions of system.h that need only POSIX.1-2008. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +17,8 @@
 
 _Static_assert(sizeof(off_t) == 8, "heed needs -D_FILE_OFFSET_BITS=64 here, as Meson gives it");
 
-/* The rest of a function: repeats the call while signals interrupt it, and returns its result,
- * `failed` on failure. */
+/* AGAIN is the last line of a function's body. It repeats the call while signals interrupt it, and
+ * returns the call's result. `failed` is the result of a failed call: -1 for UNINTERRUPTED. */
 #define AGAIN(type, failed, call)                                                                  \
     type result;                                                                                   \
     do {                                                                                           \
@@ -66,13 +66,14 @@ void hd__sys_block_free(void *p)
 
 /* ---------------------------------------------------------------- error texts */
 
-/* POSIX's strerror_r writes into text. GNU's, which _GNU_SOURCE chooses, returns the words. */
+/* strerror_r of POSIX writes into text and returns an int. GNU's, which _GNU_SOURCE chooses,
+ * returns a string, which may lie elsewhere. */
 #define WORDS_OF(cause, text) strerror_r(cause, text, HD__WHY_TEXT)
 
 const char *hd__sys_why(int cause, char text[HD__WHY_TEXT])
 {
     snprintf(text, HD__WHY_TEXT, "unknown error");
-    if (cause == 0) { /* musl's fwrite sets no errno for a file that is open for reading */
+    if (cause == 0) { /* musl's fwrite sets no errno if the file is open only for reading */
         return text;
     }
     return _Generic(WORDS_OF(cause, text), char *
@@ -105,7 +106,7 @@ static int open_at(int at, const char *path, int flags)
     UNINTERRUPTED(int, openat(base_of(at), path, flags | O_CLOEXEC, 0666));
 }
 
-/* O_NONBLOCK, because otherwise opening a FIFO waits for a writer. */
+/* Without O_NONBLOCK, opening a FIFO would wait for a writer. */
 int hd__sys_open(int at, const char *path)
 {
     return open_at(at, path, O_RDONLY | O_NONBLOCK);
@@ -147,7 +148,7 @@ void *hd__sys_map(int fd, int64_t n, bool writable)
 {
     void *bytes;
     int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
-    if (n > PTRDIFF_MAX) { /* on a machine of 32 bits */
+    if (n > PTRDIFF_MAX) { /* possible only where pointers have 32 bits */
         errno = EFBIG;
         return NULL;
     }

@@ -1,4 +1,5 @@
-/* threads.h - POSIX threads, which no other header of heed includes, and heed's additions. */
+/* threads.h - POSIX threads, and heed's additions to them. No other header of heed includes
+ * <pthread.h>. */
 #ifndef HEED_BASE_THREADS_H
 #define HEED_BASE_THREADS_H
 
@@ -9,7 +10,8 @@
 #define pthread_atfork(prepare, parent, child) ((void)(prepare), (void)(parent), (void)(child))
 #endif
 
-/* True if this thread is the only one of the process. glibc knows since 2.32; elsewhere it is 0. */
+/* True if the process has no thread but this one. glibc says so since 2.32; with other libraries
+ * the macro is 0. */
 #if defined(__has_include)
 #if __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
@@ -20,8 +22,8 @@
 #define HD__ALONE 0
 #endif
 
-/* Thread-local. Every call of heed reads such variables; with initial-exec it does so without
- * calling the loader. */
+/* Declares a thread-local variable. Every call of heed reads such variables. With the initial-exec
+ * model, a read does not call the dynamic loader. */
 #define HD__TLS _Thread_local __attribute__((tls_model("initial-exec")))
 
 /* For a function that makes a key whose destructor uses such variables. GCC on Windows keeps them
@@ -43,7 +45,7 @@ static inline void hd__sys_pause(void)
 #endif
 }
 
-/* Locks a mutex until the end of the block. */
+/* Locks a mutex until the end of the enclosing block. */
 #define HD__LOCKED(mutex)                                                                          \
     pthread_mutex_t *const hd__locked __attribute__((cleanup(hd__sys_mutex_unlock), unused)) =     \
         hd__sys_mutex_lock(&(mutex))

@@ -1,8 +1,9 @@
 /* json.c - the strict JSON reader.
  *
- * `state` says which of four kinds of things may come next, and `open` has the bracket of each open
- * level. A string without escapes is returned as it stands in the text. Any other is decoded into a
- * buffer, which is always long enough: every escape is longer than its character. */
+ * `state` says what may come next, and `open` has the opening bracket of each object and array that
+ * is not complete yet. A string without escapes is returned as it is in the text. Any other string
+ * is decoded into a buffer of the same length, which is enough, because every escape is longer than
+ * its character. */
 #include "base/text/json.h"
 
 #include "base/system/shared.h"
@@ -15,14 +16,15 @@
 
 enum {
     VALUE,
-    FIRST_VALUE, /* a value or ] */
-    FIRST_NAME,  /* a name or } */
+    FIRST_VALUE, /* after [: a value or ] */
+    FIRST_NAME,  /* after {: a name or } */
     AFTER        /* after a value: a comma or the closing bracket; at depth 0 the end */
 };
 
 static const char *const memory_ran_out = NULL;
 
-/* Ends the reading. A bool function may return the result, because HD__JSON_BAD is 0. */
+/* Ends the reading with BAD, because the byte at `at` is wrong, and returns BAD. A bool function
+ * may return the result, because HD__JSON_BAD is 0. */
 static hd__json_kind bad_json(hd__json *j, size_t at, const char *expected)
 {
     j->at = at;
@@ -41,7 +43,7 @@ static bool in_object(const hd__json *j)
     return j->open[j->depth] == '{';
 }
 
-/* The byte at i, or -1 at the end. */
+/* Returns the byte at i, or -1 at the end. */
 static int byte_at(const hd__json *j, size_t i)
 {
     return i < j->n ? (unsigned char)j->text[i] : -1;
@@ -57,7 +59,8 @@ static int hex_digit(int c)
                                   : -1;
 }
 
-/* The value of the four hexadecimal digits at i, after \u; -1 if they are none. */
+/* Returns the value of the four hexadecimal digits at i, after \u; -1 if they are not four such
+ * digits. */
 static int32_t hex4(const hd__json *j, size_t i)
 {
     int32_t v = 0;
@@ -71,7 +74,8 @@ static int32_t hex4(const hd__json *j, size_t i)
     return v;
 }
 
-/* The length of the character *c at i; 0 if it is not UTF-8. */
+/* Returns the length of the character at i, and sets *c to it. Returns 0 if the bytes there are not
+ * UTF-8. */
 static size_t character(const hd__json *j, size_t i, uint32_t *c)
 {
     int length = hd__utf8_next(j->text + i, (int64_t)(j->n - i), c);
@@ -83,7 +87,8 @@ static bool is_low_surrogate(int32_t c)
     return c >= 0xDC00 && c <= 0xDFFF;
 }
 
-/* The length of the escape whose backslash is at i, and its character *c; 0 if it is none. */
+/* Returns the length of the escape whose backslash is at i, and sets *c to its character. Returns 0
+ * if it is not a valid escape. */
 static size_t escape(const hd__json *j, size_t i, uint32_t *c)
 {
     static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -105,8 +110,9 @@ static size_t escape(const hd__json *j, size_t i, uint32_t *c)
     return is_low_surrogate(low) ? 12 : 0;
 }
 
-/* Finds the closing quote of the string whose opening quote is at j->at, and moves next past it.
- * Decodes the string into `to`, with its length in len, unless `to` is NULL. */
+/* Finds the closing quote of the string whose opening quote is at j->at, and moves j->next past it.
+ * Unless `to` is NULL, decodes the string into it and adds the decoded length to j->len. Sets
+ * *escaped if the string has an escape. Returns false with the event BAD if the string is wrong. */
 static bool scan_string(hd__json *j, char *to, bool *escaped)
 {
     size_t i = j->at + 1, length;
@@ -128,14 +134,15 @@ static bool scan_string(hd__json *j, char *to, bool *escaped)
     return true;
 }
 
-/* Reads the string at j->at into s and len, and moves next past it. */
+/* Reads the string at j->at into j->s and j->len, and moves j->next past it. Returns false with the
+ * event BAD if the string is wrong or memory runs out. */
 static bool string(hd__json *j)
 {
     bool escaped = false;
     if (!scan_string(j, NULL, &escaped)) {
         return false;
     }
-    size_t bytes = j->next - j->at; /* with both quotes */
+    size_t bytes = j->next - j->at; /* the string's bytes with both quotes */
     if (!escaped) {
         j->s = j->text + j->at + 1;
         j->len = bytes - 2;
@@ -171,7 +178,7 @@ bool hd__json_int(const hd__json *j, int64_t *v)
     bool negative = j->s[0] == '-';
     int64_t x = 0;
     for (size_t i = negative; i < j->len; i++) {
-        int digit = j->s[i] - '0'; /* counts down, because the negative numbers reach one further */
+        int digit = j->s[i] - '0'; /* counts down, because -INT64_MIN does not fit */
         if (!hd__text_is_digit(j->s[i]) || __builtin_mul_overflow(x, 10, &x) ||
             __builtin_sub_overflow(x, digit, &x)) {
             return false;
@@ -195,8 +202,8 @@ static bool digits(hd__json *j, size_t *i)
     return true;
 }
 
-/* Refuses a number that a double cannot hold. Only a long one, or one with an exponent, can be so
- * large. */
+/* Returns the event NUMBER for the number in j->s, or BAD if a double cannot hold it or memory runs
+ * out. Only a long number, or one with an exponent, can be so large. */
 static hd__json_kind number_in_range(hd__json *j, bool exponent)
 {
     double v = 0;
@@ -212,7 +219,7 @@ static hd__json_kind number(hd__json *j)
     size_t i = j->at + (byte_at(j, j->at) == '-');
     bool exponent = false;
     if (byte_at(j, i) == '0') {
-        i++; /* the state AFTER refuses a digit here */
+        i++; /* a digit after this 0 is refused later, in the state AFTER */
     } else if (!digits(j, &i)) {
         return HD__JSON_BAD;
     }
@@ -279,7 +286,7 @@ static hd__json_kind value(hd__json *j)
     }
 }
 
-/* Moves next past white space; returns the byte there, or -1 at the end. */
+/* Moves j->next past white space, and returns the byte there, or -1 at the end. */
 static int skip_space(hd__json *j)
 {
     int c;
@@ -304,7 +311,8 @@ static hd__json_kind name(hd__json *j)
     return event(j, HD__JSON_NAME, VALUE);
 }
 
-/* Reads the comma or the bracket after a value inside brackets. */
+/* Reads c, the byte after a value in brackets: the closing bracket, or a comma and what follows it.
+ * Returns the event. */
 static hd__json_kind json_after(hd__json *j, int c)
 {
     bool object = in_object(j);

@@ -1,8 +1,9 @@
 /* number.c - numbers as text, with a decimal point in every locale.
  *
- * printf writes the locale's decimal point, which may have several bytes. It is whatever stands
- * between the digits, so it is found without asking for the locale, which another thread might be
- * changing. Texts for strtod have an integer and an exponent, and no point. */
+ * printf writes the locale's decimal point, which may have several bytes. plain_point replaces the
+ * bytes between the digits by a point. heed does not ask for the locale, because another thread
+ * might be changing it. strtod reads a text either without a point, or before its point is
+ * replaced. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -43,14 +44,14 @@ int hd__text_of_number(char text[HD__NUMBER_TEXT], double v, char form, int prec
     return (int)strlen(text);
 }
 
-/* Writes the digits, without trailing zeros, of the shortest decimal that reads back as v > 0.
- * Returns the power of ten of the first digit. The nearest decimal of n digits is not enough: just
- * below a power of two the doubles lie closer together, and the next decimal up may be the only one
- * of n digits that reads back. */
+/* Writes the digits, without trailing zeros, of the shortest decimal number that reads back as v >
+ * 0. Returns the power of ten of the first digit. To round v to n digits is not enough: just below
+ * a power of two the doubles lie closer together, and the next higher number of n digits may be the
+ * only one that reads back as v. */
 static int shortest(double v, char digits[24])
 {
     char text[HD__NUMBER_TEXT], attempt[40];
-    for (int n = 0;; n++) { /* 17 digits always read back */
+    for (int n = 0;; n++) { /* 17 digits always read back as v */
         hd__text_of_number(text, v, 'e', n);
         int exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10) - n;
         uint64_t whole = (uint64_t)(text[0] - '0');
@@ -61,8 +62,8 @@ static int shortest(double v, char digits[24])
             snprintf(attempt, sizeof attempt, "%" PRIu64 "e%d", whole + (uint64_t)up, exponent);
             if (strtod(attempt, NULL) == v || (n == 16 && up == 0)) {
                 int len = snprintf(digits, 24, "%" PRIu64, whole + (uint64_t)up);
-                return exponent + len -
-                       1; /* no digit 0 at the end: without it, a smaller n would have read back */
+                /* The last digit is not 0: without it, a smaller n would have read back. */
+                return exponent + len - 1;
             }
         }
     }
@@ -97,7 +98,7 @@ const char *hd__text_of_float(double v, char text[HD__FLOAT_TEXT])
     return text;
 }
 
-/* The digits are printf's; 17 of them always read back. */
+/* 17 digits always read back as v. */
 const char *hd__text_shortest(double v, char text[HD__FLOAT_TEXT])
 {
     if (!isfinite(v)) {

@@ -13,15 +13,16 @@ enum {
     HD__FLOAT_TEXT = 56
 };
 
-/* Writes v as printf's %.{precision}f or %.{precision}e (`form` is 'f' or 'e'), with a point in
- * every locale and without a sign for nan. Returns the length. */
+/* Writes v like %.{precision}f or %.{precision}e of printf (`form` is 'f' or 'e'), with a point in
+ * every locale, and nan without a sign. Returns the length. */
 int hd__text_of_number(char text[HD__NUMBER_TEXT], double v, char form, int precision);
 
-/* Writes Python's repr of a float, as hd_float_repr, but allocates nothing. Returns text. In a
+/* Writes v as Python's repr does. Returns text. Unlike hd_float_repr, allocates nothing. In a
  * message: hd_fail(HD_VALUE, "p %s: ...", HD__FLOAT(p)) */
 HD__SIBLING const char *hd__text_of_float(double v, char text[HD__FLOAT_TEXT]);
 #define HD__FLOAT(v) hd__text_of_float((v), (char[HD__FLOAT_TEXT]){0})
-/* hd__text_of_float without ".0" after a whole number: "96", "0.1". */
+/* Writes v like %g of printf, with 15, 16 or 17 digits: the fewest that read back as v. A whole
+ * number has no point: "96", "0.1". Returns text. */
 HD__SIBLING const char *hd__text_shortest(double v, char text[HD__FLOAT_TEXT]);
 #define HD__SHORT(v) hd__text_shortest((v), (char[HD__FLOAT_TEXT]){0})
 

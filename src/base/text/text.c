@@ -31,7 +31,8 @@ bool hd__text_grow(void *array, int64_t *room, int64_t n, size_t size)
 
 /* ---------------------------------------------------------------- text */
 
-/* Makes room for n more bytes and a zero. Returns false if it fails now or a failure was before. */
+/* Makes room for n more bytes and a zero. Returns false with an error if memory runs out, or if an
+ * earlier addition failed. */
 static bool make_room(hd__text *t, int64_t n)
 {
     int64_t room;

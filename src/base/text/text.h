@@ -10,8 +10,9 @@
 
 /* ---------------------------------------------------------------- arrays */
 
-/* Makes room for n items of `size` bytes in *(void **)array, which has room for *room of them. The
- * array comes from hd_alloc; it starts as NULL, with 0 in *room. */
+/* Grows an array, if needed, to at least n items of `size` bytes. `array` is the address of the
+ * pointer to its first item, which comes from hd_alloc and is NULL at first. *room is the number of
+ * items that fit, 0 at first. Returns false with HD_MEMORY if memory runs out. */
 HD__SIBLING bool hd__text_grow(void *array, int64_t *room, int64_t n, size_t size);
 
 /* ---------------------------------------------------------------- texts */
@@ -29,16 +30,18 @@ HD__SIBLING void hd__text_add(hd__text *t, const char *s, size_t n);
 HD__SIBLING void hd__text_puts(hd__text *t, const char *s);
 void hd__text_repeat(hd__text *t, char c, int64_t n);
 HD__SIBLING void hd__text_format(hd__text *t, const char *format, ...) HD__PRINTF(2, 3);
-/* Adds the n bytes at s as a JSON string: in quotes, with the escapes that JSON needs. A control
- * character that has a letter becomes \n with `letters`, and \u000a without. */
+/* Adds the n bytes at s as a JSON string: in quotes, with the escapes that JSON needs. With
+ * `letters`, a control character gets its short escape if it has one: a line feed becomes \n.
+ * Without `letters` it becomes \u000a. */
 HD__SIBLING void hd__text_json(hd__text *t, const char *s, size_t n, bool letters);
 /* Sets t to the name of a part of saved state: "PREFIX.name", or "PREFIX.list.i.name" if list is
  * not NULL. After an empty prefix there is no dot. Returns t's text, or NULL if memory runs out. */
 HD__SIBLING const char *hd__text_key(hd__text *t, const char *prefix, const char *list, int64_t i,
                                      const char *name);
-/* Cuts the text to a length that it had before. */
+/* Cuts t to its first len bytes. It must have had this length before. */
 HD__SIBLING void hd__text_cut(hd__text *t, size_t len);
-/* Hands the text's memory to the caller, and empties the text. Returns NULL after a failure. */
+/* Returns the text's memory, which the caller frees with hd_free, and empties the text. Returns
+ * NULL after a failure. */
 HD__SIBLING char *hd__text_take(hd__text *t);
 
 static inline bool hd__text_is_digit(int c)
@@ -46,7 +49,7 @@ static inline bool hd__text_is_digit(int c)
     return c >= '0' && c <= '9';
 }
 
-/* The FNV-1a hash of n bytes, for tables and for names. */
+/* Returns the FNV-1a hash of n bytes, for tables and for names. */
 static inline uint64_t hd__text_hash(const char *s, size_t n)
 {
     uint64_t h = 0xcbf29ce484222325u;
@@ -58,7 +61,7 @@ static inline uint64_t hd__text_hash(const char *s, size_t n)
 
 /* ---------------------------------------------------------------- messages */
 
-/* The length of the start of a text for a message: at most 120 bytes, in whole characters. In a
+/* Returns how many of a text's n bytes a message shows: at most 120, in whole characters. In a
  * message: "'%.*s'", HD__CUT(path) */
 HD__SIBLING int hd__text_clip(const char *s, size_t n);
 #define HD__CLIP(s, n) hd__text_clip((s), (size_t)(n)), (s)

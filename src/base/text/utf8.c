@@ -1,8 +1,10 @@
 /* utf8.c - reads and writes the characters of UTF-8 texts. */
 #include "base/text/utf8.h"
 
-/* Divides bytes that are not UTF-8 as the Unicode Standard recommends and Python does (chapter 3.9,
- * "maximal subparts"): one U+FFFD for the longest start of a character, otherwise for one byte. */
+/* Returns the length of the first character. If the bytes are not UTF-8, returns minus the number
+ * of bytes that one U+FFFD replaces: the longest bytes that begin a character, or a single byte if
+ * there are none. The Unicode Standard recommends this (chapter 3.9, "maximal subparts"), and
+ * Python does it. */
 int hd__utf8_next(const char *s, int64_t n, uint32_t *code)
 {
     const unsigned char *p = (const unsigned char *)s;

@@ -6,13 +6,14 @@
 
 #include "base/sibling.h"
 
-/* Returns the length of the first character of s[0 .. n), n > 0, and sets *code. For bytes that are
- * not UTF-8 it returns minus the number of bytes that one U+FFFD replaces. It reads a byte only if
- * the character may go on there, so n may be larger than a text that ends in a zero. */
+/* Returns the length of the first character of s[0 .. n), n > 0, and sets *code to its code point.
+ * If these bytes are not UTF-8, it returns minus the number of bytes that one U+FFFD replaces, and
+ * leaves *code as it is. It never reads beyond a zero byte, so n may be larger than the length of a
+ * text that ends in one. */
 HD__SIBLING int hd__utf8_next(const char *s, int64_t n, uint32_t *code);
-/* Writes the character and returns its length. */
+/* Writes the character `code` to s, and returns its length. */
 int hd__utf8_put(uint32_t code, char s[4]);
-/* The number of bytes at the start of s that are UTF-8: n if all are. */
+/* Returns the number of bytes at the start of s that are valid UTF-8: n if all are. */
 HD__SIBLING size_t hd__utf8_good(const char *s, size_t n);
 
 #endif

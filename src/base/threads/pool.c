@@ -1,16 +1,16 @@
 /* pool.c - the pool of threads that share the work inside one call.
  *
  * The workers and the caller take the pieces of a job in order until none is left. So a worker that
- * wakes late, or that could not be created, only costs time. One call has the pool at a time. Any
- * other call, also one from inside a piece, runs on its own thread.
+ * wakes late, or that could not be created, only costs time. Only one call has the pool at a time.
+ * Any other call, even one from inside a piece, runs on its own thread.
  *
  * A job is published by one store, to `left`. A thread that lowers `left` from n > 0 has a piece,
  * and the job's fields do not change before that piece is done. A thread without a piece keeps
- * looking for a short time, because the next job is often near and waking a thread costs more than
- * most jobs; then it sleeps. If there are more threads than CPUs, it sleeps at once. A thread that
- * goes to sleep first sets `asleep`, and then looks for work once more. A thread that wakes others
- * first changes the fields that they look at, and then reads `asleep`. Both are sequentially
- * consistent, so at least one of the two sees the other. */
+ * looking for a short time, and then sleeps. The next job often comes soon, and waking a thread
+ * costs more than most jobs. If there are more threads than CPUs, the thread sleeps at once. A
+ * thread that goes to sleep first sets `asleep`, and then looks for work once more. A thread that
+ * wakes others first changes the fields that they look at, and then reads `asleep`. Both are
+ * sequentially consistent, so at least one of the two sees the other. */
 #include "base/error/assert.h"
 #include "base/error/call.h"
 #include "base/start.h"
@@ -22,7 +22,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SPIN_NANOSECONDS = 50000, SPIN_LOOKS = 32 /* between two readings of the clock */ };
+/* A thread looks for work for SPIN_NANOSECONDS before it sleeps, and reads the clock after every
+ * SPIN_LOOKS looks. */
+enum { SPIN_NANOSECONDS = 50000, SPIN_LOOKS = 32 };
 
 typedef struct job {
     void (*f)(int piece, void *arg);
@@ -31,34 +33,36 @@ typedef struct job {
 } job;
 
 typedef struct worker {
-    pthread_t thread; /* unused in `caller` */
+    pthread_t thread; /* not used in pool.caller */
     pthread_cond_t wake;
     atomic_bool asleep;
 } worker;
 
 static struct {
     _Alignas(64) job job;
-    atomic_int left;    /* pieces that no thread has taken */
-    atomic_int helpers; /* the number of workers that take part: the first ones */
+    atomic_int left;    /* the number of pieces that no thread has taken */
+    atomic_int helpers; /* the number of workers, from the first one on, that take part */
     atomic_bool ending;
 
-    _Alignas(64) atomic_int undone; /* pieces that are not done */
+    _Alignas(64) atomic_int undone; /* the number of pieces that are not done */
     worker caller;
 
-    _Alignas(64) atomic_bool busy; /* a call has the pool, and alone changes what follows */
+    /* true while a call has the pool; only this call changes the fields below */
+    _Alignas(64) atomic_bool busy;
     int workers;
     worker worker[HD__MAX_THREADS - 1];
 } pool = {.caller.wake = PTHREAD_COND_INITIALIZER};
 
-/* Locked for going to sleep, for waking, and while workers are created. */
+/* A thread holds this lock while it goes to sleep, wakes another thread, or creates workers. */
 pthread_mutex_t hd__pool_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static atomic_int threads; /* 0 until the start */
+static atomic_int threads; /* the most threads that a call may use; 0 before hd__init */
 static atomic_int cpus;
 
 /* ---------------------------------------------------------------- waiting */
 
-/* Checks ready(w) for a short time, and returns true as soon as it is. */
+/* Calls ready(w) again and again for a short time. Returns true as soon as ready(w) is true, and
+ * false if it never is. */
 static bool spin(bool (*ready)(const worker *w), const worker *w)
 {
     if (ready(w)) {
@@ -80,8 +84,8 @@ static bool spin(bool (*ready)(const worker *w), const worker *w)
     return false;
 }
 
-/* Returns when ready(w) is true, or when the thread was woken. In the second case it may be false,
- * so callers check again. */
+/* Waits until ready(w) is true or the thread is woken. After a wake-up ready(w) may be false, so
+ * callers check again. */
 static void wait_for(bool (*ready)(const worker *w), worker *w)
 {
     if (spin(ready, w)) {
@@ -117,7 +121,8 @@ static bool all_done(const worker *unused)
 
 /* ---------------------------------------------------------------- pieces */
 
-/* Takes a piece. Returns the value of `left` before; 0: there was no piece. */
+/* Takes a piece. Returns the number of pieces that were left before, this one included. Returns 0
+ * if there was none to take. */
 static int take_piece(void)
 {
     int left = atomic_load_explicit(&pool.left, memory_order_relaxed);
@@ -224,13 +229,14 @@ void hd__parallel(int pieces, void (*f)(int piece, void *arg), void *arg)
 /* ---------------------------------------------------------------- ranges */
 
 typedef struct pool_range {
-    int64_t n, grain, units; /* units: the number of grains, the last of which may be short */
+    /* n indices make `units` units of `grain` indices each; the last unit may be shorter */
+    int64_t n, grain, units;
     int pieces;
     void (*f)(int64_t begin, int64_t end, void *arg);
     void *arg;
 } pool_range;
 
-/* The unit where a piece begins. The first units % pieces pieces are one unit longer. */
+/* Returns the unit at which a piece begins. The first units % pieces pieces are one unit longer. */
 static int64_t begin_of(const pool_range *r, int piece)
 {
     int64_t each = r->units / r->pieces, longer = r->units % r->pieces;
@@ -276,7 +282,7 @@ static bool read_count(const char *text, int *count)
 void hd__pool_start(char *wrong, size_t size)
 {
     const int allowed = hd__sys_cpus_allowed(HD__MAX_THREADS);
-    int count = hd__level == HD__PLAIN ? 1 : allowed; /* plain is for stepping: one thread */
+    int count = hd__level == HD__PLAIN ? 1 : allowed; /* one thread, for debuggers */
     const char *text = getenv("HEED_THREADS");
     atomic_store(&cpus, allowed);
     if (text && *text && !read_count(text, &count)) {
@@ -289,7 +295,7 @@ bool hd_set_num_threads(int n)
 {
     HD__CALL("hd_set_num_threads");
     bool ok = ((n >= 1 && n <= HD__MAX_THREADS) ||
-               hd_fail(HD_VALUE, "%d: expected 1 to %d", n, HD__MAX_THREADS)) &&
+               hd_fail(HD_VALUE, "n is %d: expected 1 to %d", n, HD__MAX_THREADS)) &&
               hd__init();
     if (ok) {
         atomic_store(&threads, n);
@@ -317,8 +323,8 @@ void hd__pool_stop(void)
     atomic_store_explicit(&pool.busy, false, memory_order_release);
 }
 
-/* Initializes the caller's condition again, because it may count a waiter that the child does not
- * have. make_worker initializes a worker's condition. */
+/* Initializes the caller's condition again: it may count a waiting thread that the child does not
+ * have. make_worker initializes the condition of a new worker. */
 void hd__pool_fork_child(void)
 {
     pthread_cond_init(&pool.caller.wake, NULL);

@@ -5,34 +5,33 @@
 #include "base/system/threads.h"
 #include "heed/base.h"
 
-/* The number of threads that a call may use, at least 1. */
+/* Returns the number of threads that a call may use, at least 1. */
 int hd__parallel_width(void);
 
 /* Calls f(0, arg) to f(pieces - 1, arg), each once, on the pool and the calling thread, and returns
  * when all are done. The pieces begin in order. With one thread, inside a piece, or while another
  * call has the pool, the calling thread runs all of them. A piece must not wait for another piece,
- * fail, record, or allocate tensors. A caller whose pieces need scratch allocates it for all of
- * them before, and indexes it by the piece. */
+ * fail, record, or allocate tensors. If the pieces need scratch memory, the caller allocates it for
+ * all of them beforehand, and each piece uses its own part. */
 void hd__parallel(int pieces, void (*f)(int piece, void *arg), void *arg);
 
 /* Calls f(begin, end, arg) for disjoint ranges that cover [0, n), through hd__parallel, with at
  * most one range per thread. The length of each range but the last is a multiple of `grain`. If n
- * <= grain, it calls f(0, n, arg) once. The results of f must not depend on the places of the
- * cuts. */
+ * <= grain, it calls f(0, n, arg) once. The results of f must not depend on where the ranges
+ * begin. */
 void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t end, void *arg),
                       void *arg);
 
 enum { HD__MAX_THREADS = 1024 };
 
-/* Takes the thread count from HEED_THREADS or the CPUs. If HEED_THREADS is wrong, writes a message
- * into `wrong`. */
+/* Sets the thread count from HEED_THREADS, or else from the CPUs that the process may use. If
+ * HEED_THREADS is wrong, writes a message into `wrong`. */
 void hd__pool_start(char *wrong, size_t size);
 
 /* Ends and joins the workers. Does nothing while a call uses them. */
 void hd__pool_stop(void);
 
-/* Resets the pool in the child of a fork, which has no workers. The caller holds the pool's
- * lock. */
+/* Resets the pool in the child of a fork, which has no workers. The caller holds hd__pool_lock. */
 void hd__pool_fork_child(void);
 
 extern pthread_mutex_t hd__pool_lock; /* start.c locks it around a fork */

@@ -1,6 +1,6 @@
 /* attention.h - softmax(q k^T scale + mask) v of one head of one sequence, and its gradients,
  * without ever storing the (l, s) weights. forward writes the log-sum-exp of each row of scores.
- * backward computes the weights from it again, tile by tile.
+ * backward computes the weights from it again, block by block.
  *
  * Rahman, Rabe and Staats 2021 (arXiv:2112.05682), Dao et al. 2022, "FlashAttention". */
 #ifndef HEED_KERNELS_ATTENTION_H
@@ -14,15 +14,15 @@ typedef struct hdk_rows { /* a matrix of any strides, in elements */
 } hdk_rows;
 
 typedef struct hdk_head {
-    int64_t l, s, d, dv; /* queries; keys; width of a query and a key; width of a value */
+    int64_t l, s, d, dv; /* number of queries; of keys; width of both; width of a value */
     hdk_rows q, k, v, out;
-    void *lse;     /* (l), written by forward; +inf for a row whose weights are all 0 */
-    int64_t sees;  /* query i sees the keys before i + sees; the others cost nothing */
+    void *lse;     /* log-sum-exp (l), written by forward; +inf for a row whose weights are all 0 */
+    int64_t sees;  /* query i sees the keys before i + sees; the others are not computed */
     hdk_rows mask; /* (l, s); its p is NULL without a mask */
-    /* the mask is bool, true where a key is seen; else it is added to the scores */
+    /* the mask is bool, and true for the keys that are seen; otherwise it is added to the scores */
     bool mask_is_bool;
-    bool safe;      /* a row of -inf gives zeros; else it gives NaN, as in softmax */
-    double scale;   /* factor of the scores if divisor is 0 */
+    bool safe;    /* a row whose scores are all -inf gets weights of 0, not of NaN as in softmax */
+    double scale; /* factor of the scores if divisor is 0 */
     double divisor; /* divisor of the scores, or 0 if scale is used */
     /* dropout keeps a weight with this probability and divides by it; 1 if no dropout */
     double keep;
@@ -36,17 +36,18 @@ typedef struct hdk_head_grads {
     hdk_rows dout, dq, dk, dv;
 } hdk_head_grads;
 
-/* The caller gives each thread scratch of `room` bytes, which are zero at first. If the thread's
- * next call has the same head, it finds the packed operands there. */
+/* The caller gives each thread scratch of forward_room or backward_room bytes. Its first 64 bytes
+ * are zero before the first call. If the thread's next call has the same head, the kernel finds the
+ * packed operands in scratch. */
 typedef struct hdk_attention_kernels {
     /* forward computes out and lse of the queries [from, to) */
     int64_t (*forward_room)(const hdk_head *h);
     void (*forward)(const hdk_head *h, int64_t from, int64_t to, void *scratch);
-    /* computes the dense weights (l, s) after dropout, of the queries [from, to), whose lse forward
-     * wrote */
+    /* weights writes the weights of the queries [from, to), after dropout, to their rows of the
+     * dense `weights` (l, s); forward has written their lse */
     void (*weights)(const hdk_head *h, int64_t from, int64_t to, void *weights, void *scratch);
     /* backward computes dk and dv of the keys [from, to), and sets dq (l, d) to the part of dq that
-     * these keys give */
+     * comes from these keys */
     int64_t (*backward_room)(const hdk_head *h);
     void (*backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,
                      void *scratch);
@@ -55,10 +56,11 @@ typedef struct hdk_attention_kernels {
 } hdk_attention_kernels;
 
 struct hdk_attention {
-    /* Row by row, by dtype (float32, float64). The sums have the order of the matrix product and of
-     * the softmax kernels, so the bits are the same. */
+    /* The kernels that compute row by row, by dtype (float32, float64). Their sums have the order
+     * of the matrix product and of the softmax kernels. So attention that is written as separate
+     * ops gives the same bits. */
     hdk_attention_kernels rows[2];
-    hdk_attention_kernels tiles; /* float32, for more than a few keys */
+    hdk_attention_kernels tiles; /* computes in tiles: float32, for more than a few keys */
 };
 HDK_FAMILY(hdk_attention, plain, HDK_B8)
 

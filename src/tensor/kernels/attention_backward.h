@@ -1,9 +1,10 @@
-/* attention_backward.h - the tiles of attention, backward. With the weights p, and the gradient
- * dp = do v^T of the weights that dropout kept:
+/* attention_backward.h - attention in tiles, backward: a part of attention_tiles.h. p are the
+ * weights, do is the gradient of the output, and dp = do v^T is the gradient of the weights, which
+ * is 0 for a weight that dropout drops:
  *     ds = p (dp - sum(p dp)) scale, dq = ds k, dk = ds^T q, dv = p^T do. */
 
 typedef struct backward_state {
-    const void **packed;          /* the q.p and dout.p of the packed queries and dout */
+    const void **packed;          /* the q.p and dout.p that are packed in q and dy */
     float *q, *dy, *dq;           /* (l, wide), (l, wide_v), (l, wide) */
     float *both;                  /* (l): dout . out */
     float *k, *panels, *v_panels; /* (KEYS, wide), (KEYS / WIDE, d, WIDE), v's panels */
@@ -44,7 +45,8 @@ static float product_of_rows(const float *a, const float *b, int64_t b_col, int6
     return vsum_f32(sum) + strided_dot_f32(a + e, 1, b + e * b_col, b_col, n - e);
 }
 
-/* Packs q and dout. Divides dout by `keep`, so that the kept weights need not be divided. */
+/* Packs q and dout, unless scratch holds them already. Divides dout by `keep`, so that the kept
+ * weights need not be divided. */
 static void pack_queries(const hdk_head *h, const hdk_head_grads *g, backward_state *b)
 {
     if (b->packed[0] == h->q.p && b->packed[1] == g->dout.p) {
@@ -61,8 +63,9 @@ static void pack_queries(const hdk_head *h, const hdk_head_grads *g, backward_st
     b->packed[1] = g->dout.p;
 }
 
-/* For n scores w of a row, and ds = dout v^T: p = exp(w - lse), ds = p (ds kept - both) and
- * w = p kept, where kept is dropout's 0 or 1. */
+/* Turns n scores w of a row, and ds = dout v^T, into the weights w and the gradients ds of the
+ * scores. kept is 1 for a weight that dropout keeps, and 0 for others; `both` is dout . out:
+ *     p = exp(w - lse), ds = p (ds kept - both), w = p kept */
 static void gradient_row(float *w, float *ds, int64_t n, float lse, float both, const dice *d)
 {
     vec_f32 m = vall_f32(lse), c = vall_f32(both);

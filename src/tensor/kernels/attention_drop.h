@@ -1,10 +1,11 @@
-/* attention_drop.h - the weights of a tile that dropout keeps, by stream or by bits, in vectors. */
+/* attention_drop.h - which weights of a tile dropout keeps, in vectors: a part of
+ * attention_tiles.h. The draws come from the MCG31 stream (draws.h) or from bits. */
 
-/* The place of a row of weights in the stream or the bits. */
+/* The place of a row of weights in the stream or in the bits. a is the stream's multiplier. */
 typedef struct dice {
     const hdk_head *h;
     int64_t number;       /* index of the row's first weight */
-    uint32_t x, next_row; /* x_number; the factor that leads to the next row */
+    uint32_t x, next_row; /* element `number` of the stream; factor that leads to the next row */
     vec_u64 even, odd;    /* twice a^0, a^2, ... and a^1, a^3, ... */
     vec_u64 stride;       /* twice a^HDK_V */
     vec_u32 limit;
@@ -30,7 +31,7 @@ static dice dice_at(const hdk_head *h, int64_t i, int64_t j)
     return d;
 }
 
-/* The stream's elements for the first vector of a row. */
+/* Returns the stream's elements for the first vector of a row. */
 HDK_INLINE vec_u32 dice_lanes(const dice *d)
 {
     return vmcg31_times((vec_u32){0} + d->x, d->even, d->odd);
@@ -42,7 +43,8 @@ static inline void dice_next_row(dice *d)
     d->x = hd__mcg31_times(d->x, d->next_row);
 }
 
-/* The mask of the vector of weights at j, of n in the row, by bits: an element is -1 if kept. */
+/* Returns the mask of the vector of weights at j, read from the bits: -1 for a weight that is kept,
+ * and 0 for others. The row has n weights. */
 static vec_i32 dice_bits(const dice *d, int64_t j, int64_t n)
 {
     vec_i32 y = {0};
@@ -53,8 +55,9 @@ static vec_i32 dice_bits(const dice *d, int64_t j, int64_t n)
     return y;
 }
 
-/* The mask of the vector of weights at j, of n in the row. `lanes` holds the stream's elements for
- * it, and advances to the next vector. */
+/* Returns the mask of the vector of weights at j: -1 for a weight that is kept, and 0 for others.
+ * The row has n weights. `lanes` holds the stream's elements for this vector, and advances to the
+ * next one. */
 HDK_INLINE vec_i32 dice_roll(const dice *d, vec_u32 *lanes, int64_t j, int64_t n)
 {
     if (d->h->bits) {

@@ -1,16 +1,18 @@
-/* attention_forward.h - the tiles of attention, forward: o = e^(s - m) v / sum(e^(s - m)). Here
- * s is q k^T scale + mask, and m is the largest score of a row so far. If a later block has a
- * larger score, o and the sum are scaled down. */
+/* attention_forward.h - attention in tiles, forward: a part of attention_tiles.h. The output is
+ *     o = e^(s - m) v / sum(e^(s - m))
+ * s are the scores q k^T scale + mask, and m is the largest score of the row so far. If a later
+ * block has a larger score, o and the sum are scaled down. */
 
 typedef struct forward_state {
-    const void **packed;     /* the k.p and v.p of the packed keys and values */
+    const void **packed;     /* the k.p and v.p that are packed in panels and values */
     float *panels, *values;  /* keys (s / WIDE, d, WIDE), values (s, wide_v) */
     float *q, *scores, *out; /* (QUERIES, d), (QUERIES, KEYS), (QUERIES, wide_v) */
     float *max, *sum;        /* (QUERIES), (QUERIES, HDK_V) */
     int64_t wide_v, size;
 } forward_state;
 
-/* The next n floats of scratch. Adds their bytes to *size. Without scratch it only counts. */
+/* Returns the next n floats of scratch, and adds their bytes to *size. If scratch is NULL, it only
+ * adds. */
 static float *next_floats(char *scratch, int64_t *size, int64_t n)
 {
     float *p = scratch ? (float *)(scratch + *size) : NULL;
@@ -37,7 +39,7 @@ static int64_t tiles_forward_room(const hdk_head *h)
     return forward_state_in(h, NULL).size;
 }
 
-/* True if keys and values are read in place: few queries read them only once, and packing them
+/* True if keys and values are read in place: a few queries read them only once, and packing them
  * would take longer. The answer is the same for every part of a head. */
 static bool in_place(const hdk_head *h)
 {
@@ -56,7 +58,7 @@ static void pack_keys(const hdk_head *h, forward_state *f)
     f->packed[1] = h->v.p;
 }
 
-/* Prefetches the n values from j0 on, while the scores are computed. */
+/* Prefetches the n values from j0 on, so that memory sends them while the scores are computed. */
 static void ask_for_values(const hdk_head *h, int64_t j0, int64_t n)
 {
     const float *v = (const float *)h->v.p + j0 * h->v.row;
@@ -65,7 +67,8 @@ static void ask_for_values(const hdk_head *h, int64_t j0, int64_t n)
     }
 }
 
-/* f->scores (rows, n) of the queries in f->q, from i0 on, and the n keys from j0 on. */
+/* Sets f->scores (rows, n) to the scores of the queries in f->q, which begin with query i0, and of
+ * the n keys from j0 on. */
 static void scores_of(const hdk_head *h, forward_state *f, int64_t i0, int64_t rows, int64_t j0,
                       int64_t n)
 {
@@ -88,8 +91,8 @@ static void scores_of(const hdk_head *h, forward_state *f, int64_t i0, int64_t r
     HDK_TABLE(hdk_gemm).product[HDK_F32](&p, NULL);
 }
 
-/* x (n) = exp(x - max), and *sum += x, in vectors. Then dropout changes x, but not the sum. x has
- * room for a vector after the n elements. */
+/* Replaces the n elements of x by exp(x - max), and adds them to *sum. Then dropout sets some of
+ * them to 0, which does not change the sum. x may be written up to a whole vector. */
 static void weigh(float *x, int64_t n, float max, vec_f32 *sum, const dice *d)
 {
     vec_f32 m = vall_f32(max), s = *sum;
@@ -111,8 +114,8 @@ static void weigh(float *x, int64_t n, float max, vec_f32 *sum, const dice *d)
     *sum = s;
 }
 
-/* Turns row r of the scores into weights relative to the largest score so far. If that grows, the
- * row's output and sum so far shrink. */
+/* Turns row r of the scores into weights relative to the largest score so far. If the row has a
+ * larger score, its output and its sum so far are scaled down. */
 static void weigh_row(forward_state *f, int64_t r, int64_t n, const dice *d)
 {
     float *x = f->scores + r * KEYS, *out = f->out + r * f->wide_v;
@@ -143,7 +146,7 @@ static void finish_row(const hdk_head *h, forward_state *f, int64_t i, int64_t r
     float sum = vsum_f32(vload_f32(f->sum + r * HDK_V)), *lse = (float *)h->lse + i;
     float scale = keep_scale_f32(h) / sum;
     *lse = f->max[r] + logf(sum);
-    if (sum == 0) { /* no key is seen */
+    if (sum == 0) { /* the query sees no key */
         *lse = h->safe ? INFINITY : NAN;
         scale = h->safe ? 0 : NAN;
     }
@@ -190,8 +193,8 @@ static void tiles_forward(const hdk_head *h, int64_t from, int64_t to, void *scr
     }
 }
 
-/* weights = exp(scores - lse) times dropout's 0 or 1 / keep, for the queries [from, to), whose lse
- * forward wrote. */
+/* Computes weights = exp(scores - lse), times dropout's 0 or 1 / keep, for the queries [from, to),
+ * whose lse forward has written. */
 static void tiles_weights(const hdk_head *h, int64_t from, int64_t to, void *weights, void *scratch)
 {
     forward_state f = forward_state_in(h, scratch);

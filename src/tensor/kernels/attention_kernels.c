@@ -1,6 +1,6 @@
 /* attention_kernels.c - one head of attention: o = softmax(q k^T scale + mask) v, and dq, dk and dv
- * from do. There are two paths: row by row, for few keys and for float64, and in tiles. Only the
- * results are written; they share no memory with the operands. */
+ * from do. One path computes row by row, for few keys and for float64; the other computes in tiles.
+ * Only the results are written. They share no memory with the operands. */
 #include "tensor/kernels/attention.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@
 
 /* ---------------------------------------------------------------- common to both paths */
 
-/* The number of keys that query i sees. */
+/* Returns the number of keys that query i sees. */
 static inline int64_t seen_by(const hdk_head *h, int64_t i)
 {
     int64_t seen = i + h->sees;
@@ -37,7 +37,7 @@ static inline draw_at draw_begin(const hdk_head *h, int64_t i, int64_t j)
     return d;
 }
 
-/* True if this weight is kept. Advances to the next weight. */
+/* Returns true if dropout keeps the weight at d, and advances d to the next weight. */
 static inline bool draw_next(const hdk_head *h, draw_at *d)
 {
     if (h->keep >= 1) {
@@ -52,7 +52,7 @@ static inline bool draw_next(const hdk_head *h, draw_at *d)
     return kept;
 }
 
-/* The factor of a kept weight, rounded as in dropout. */
+/* Returns the factor of a kept weight, 1 / keep, rounded as in dropout. */
 static inline float keep_scale_f32(const hdk_head *h)
 {
     return h->keep > 0 ? 1 / (float)h->keep : 0;

@@ -1,6 +1,8 @@
-/* attention_pack.h - packs rows for the register tiles, and unpacks their results. */
+/* attention_pack.h - packs rows for the register tiles (gemm_tile.h), and unpacks their results: a
+ * part of attention_tiles.h. */
 
-/* to (n, width) = the n rows of m from `from` on, times `scale`, padded with zeros. */
+/* Sets `to` (n, width) to the n rows of m from `from` on, times `scale`. A row has `cols` elements,
+ * and zeros after them. */
 static void pack_scaled(float *to, int64_t width, const hdk_rows *m, int64_t from, int64_t n,
                         int64_t cols, float scale)
 {
@@ -21,8 +23,8 @@ static void pack_scaled(float *to, int64_t width, const hdk_rows *m, int64_t fro
     }
 }
 
-/* to = the n rows of m from `from` on, transposed, in panels (cols, WIDE) of WIDE rows; missing
- * rows are zeros. */
+/* Transposes the n rows of m from `from` on into panels. A panel (cols, WIDE) has WIDE rows;
+ * missing rows are zeros. */
 static void pack_panels(float *to, const hdk_rows *m, int64_t from, int64_t n, int64_t cols)
 {
     int64_t row = m->row, fours = m->col == 1 ? cols / 4 * 4 : 0;
@@ -45,7 +47,7 @@ static void pack_panels(float *to, const hdk_rows *m, int64_t from, int64_t n, i
     }
 }
 
-/* The n rows of m from `from` on = x (n, width) times `scale`. */
+/* Sets the n rows of m from `from` on to x (n, width) times `scale`. */
 static void unpack_scaled(const hdk_rows *m, int64_t from, int64_t n, int64_t cols, const float *x,
                           int64_t width, float scale)
 {

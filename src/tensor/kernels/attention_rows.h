@@ -1,17 +1,18 @@
 /* attention_rows.h - attention one query at a time: a template (template.h), for
  * attention_kernels.c.
  *
- * Every sum is one chain in order, as in the matrix product, and softmax's sum is that of
- * softmax_parts.h. Few tokens therefore get the bits of the written-out layers. Keys and values are
- * transposed first, so that the keys lie side by side: (width, keys), with the keys rounded up to
- * whole vectors. Elements after the keys that a query sees are never used. */
+ * Every sum is one chain of additions in order, as in the matrix product, and softmax's sum is that
+ * of softmax_parts.h. So for few tokens, the results have the same bits as those of separate ops.
+ * Keys and values are first transposed to (width, keys), so that keys are neighbours in memory. The
+ * number of keys is padded to whole vectors. A query never uses the elements after the keys that it
+ * sees. */
 
 static inline int64_t fn(padded)(int64_t n)
 {
     return (n + SVECTOR - 1) & -SVECTOR;
 }
 
-/* The first n elements of a, and then those of b. */
+/* Returns a vector with the first n elements of a, and the remaining ones of b. */
 static inline SVEC fn(first_of)(int64_t n, SVEC a, SVEC b)
 {
     SVEC number;
@@ -37,7 +38,8 @@ static inline const T *fn(row)(const hdk_rows *m, int64_t i)
     return (const T *)m->p + i * m->row;
 }
 
-/* to (cols, padded) = the n rows of m from `from` on, transposed, padded with zeros. */
+/* Sets `to` (cols, padded(n)) to the n rows of m from `from` on, transposed, and pads it with
+ * zeros. */
 static HDK_NOINLINE void fn(transpose_rows)(const hdk_rows *m, int64_t from, int64_t n,
                                             int64_t cols, T *to)
 {
@@ -63,7 +65,7 @@ static HDK_NOINLINE void fn(transpose_back)(const T *x, int64_t from, int64_t n,
     }
 }
 
-/* y = x m with m (cols, stride), in whole vectors of y that cover n elements. */
+/* Computes y = x m with m (cols, stride). Writes whole vectors of y that cover its n elements. */
 static inline void fn(row_times)(const T *x, int64_t x_col, int64_t cols, const T *m,
                                  int64_t stride, int64_t n, T *y)
 {
@@ -76,7 +78,7 @@ static inline void fn(row_times)(const T *x, int64_t x_col, int64_t cols, const 
     }
 }
 
-/* m += x^T y in the first n columns of m (cols, stride). */
+/* Adds x^T y to the first n columns of m (cols, stride). */
 static inline void fn(add_outer)(const T *x, int64_t x_col, int64_t cols, const T *y, int64_t n,
                                  T *m, int64_t stride)
 {
@@ -89,7 +91,7 @@ static inline void fn(add_outer)(const T *x, int64_t x_col, int64_t cols, const 
     }
 }
 
-/* The score x of query i and key j, after the mask. */
+/* Returns x, the score of query i and key j, with the mask applied. */
 static HDK_NOINLINE T fn(masked)(const hdk_head *h, int64_t i, int64_t j, T x)
 {
     int64_t at = i * h->mask.row + j * h->mask.col;
@@ -99,7 +101,8 @@ static HDK_NOINLINE T fn(masked)(const hdk_head *h, int64_t i, int64_t j, T x)
     return x + ((const T *)h->mask.p)[at];
 }
 
-/* w = the masked scores of query i and the n keys from `from` on, all below i + sees. */
+/* Sets w to the masked scores of query i and the n keys from `from` on. Query i sees all of
+ * them. */
 static inline void fn(scores)(const hdk_head *h, int64_t i, const T *keys, int64_t stride,
                               int64_t from, int64_t n, T *w)
 {
@@ -113,7 +116,8 @@ static inline void fn(scores)(const hdk_head *h, int64_t i, const T *keys, int64
     }
 }
 
-/* True if all n are -inf. A maximum of -inf does not prove it, because there may be a NaN, too. */
+/* True if all n scores in w are -inf. A maximum of -inf does not prove it, because w may also
+ * contain NaN. */
 static bool fn(all_hidden)(const T *w, int64_t n)
 {
     for (int64_t j = 0; j < n; j++) {
@@ -124,7 +128,8 @@ static bool fn(all_hidden)(const T *w, int64_t n)
     return true;
 }
 
-/* w *= dropout's 0 or 1 / keep, for query i and the n keys from `from` on. */
+/* Multiplies w, the weights of query i and the n keys from `from` on, by dropout's 0 or 1 /
+ * keep. */
 static HDK_NOINLINE void fn(drop)(const hdk_head *h, int64_t i, int64_t from, int64_t n, T *w)
 {
     T scale = fn(keep_scale)(h);
@@ -134,7 +139,8 @@ static HDK_NOINLINE void fn(drop)(const hdk_head *h, int64_t i, int64_t from, in
     }
 }
 
-/* w (n, padded s) = the weights of the n queries from i on, after dropout. Writes their lse. */
+/* Sets w (n, padded(s)) to the weights after dropout of the n queries from i on, and writes their
+ * lse. */
 static HDK_NOINLINE void fn(weights)(const hdk_head *h, int64_t i, int64_t n, const T *keys, T *w)
 {
     int64_t stride = fn(padded)(h->s);
@@ -180,7 +186,7 @@ static inline int64_t fn(some_rows)(int64_t i, int64_t to)
     return to - i < QUERIES_TOGETHER ? to - i : QUERIES_TOGETHER;
 }
 
-/* y (dv) = w (s) times v. */
+/* Computes y (dv) = w (s) v. */
 static inline void fn(weighted_values)(const hdk_head *h, const T *w, T *y)
 {
     for (int64_t e = 0; e < h->dv; e++) {
@@ -189,7 +195,8 @@ static inline void fn(weighted_values)(const hdk_head *h, const T *w, T *y)
     }
 }
 
-/* Computes the weights of the queries [from, to) or, if `weights` is NULL, their h->out. */
+/* Writes the weights of the queries [from, to) to `weights` or, if it is NULL, their outputs to
+ * h->out. */
 static void fn(rows_weights)(const hdk_head *h, int64_t from, int64_t to, void *weights,
                              void *scratch)
 {
@@ -226,15 +233,16 @@ static void fn(ones)(T *x, int64_t n)
     }
 }
 
-/* The number of the keys [from, to) that query i sees. */
+/* Returns the number of the keys [from, to) that query i sees. */
 static inline int64_t fn(seen_from)(const hdk_head *h, int64_t i, int64_t from, int64_t to)
 {
     int64_t seen = seen_by(h, i);
     return seen < from ? 0 : (seen < to ? seen : to) - from;
 }
 
-/* w = the weights of the queries [i, end) before dropout, one query after the other. Each has only
- * the keys that it sees, padded. */
+/* Computes the weights before dropout of the queries [i, end) from their lse, and writes them to w,
+ * one query after the other. Each query has only the keys in [from, to) that it sees, padded to
+ * whole vectors. */
 static inline void fn(weights_again)(const hdk_head *h, int64_t i, int64_t end, const T *keys,
                                      int64_t stride, int64_t from, int64_t to, T *w)
 {
@@ -251,8 +259,8 @@ static inline void fn(weights_again)(const hdk_head *h, int64_t i, int64_t end, 
     fn(hdk_unary_all)(HDK_EXP, w, x - w);
 }
 
-/* x = 0 for the keys that a bool mask masks for query i: a score that hd_masked_fill overwrites has
- * no gradient, even in a row of NaN. */
+/* If the row of query i is NaN, sets x to 0 for the keys that a bool mask masks. A score that
+ * hd_masked_fill overwrites has no gradient, even in such a row. */
 static inline void fn(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, int64_t n, T *x)
 {
     T lse = ((const T *)h->lse)[i];
@@ -266,8 +274,10 @@ static inline void fn(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, 
     }
 }
 
-/* w = exp(scores - lse), p = w kept / keep, out = p v; with dp = dout v^T, for the keys [from, to),
- *     ds = w (dp kept / keep - dout . out) scale, dq = ds k, dk = ds^T q, dv = p^T dout */
+/* Computes dk and dv of the keys [from, to), and their part of dq:
+ *     w = exp(scores - lse), p = w kept / keep, out = p v, dp = dout v^T
+ *     ds = w (dp kept / keep - dout . out) scale, dq = ds k, dk = ds^T q, dv = p^T dout
+ * w are the weights before dropout, and p those after it; kept is 1 or 0. */
 static void fn(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,
                               void *scratch)
 {

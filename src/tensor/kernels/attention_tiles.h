@@ -1,11 +1,12 @@
 /* attention_tiles.h - attention in float32 by blocks of queries and keys: a part of
  * attention_kernels.c.
  *
- * A block's scores (QUERIES, KEYS) stay in the first two caches. The operands of the register tiles
- * (gemm_tile.h) are packed (attention_pack.h): rows side by side. Keys, and in backward values, are
- * also packed transposed, in panels of WIDE columns. Zeros fill widths up to a multiple of WIDE.
- * Every sum over queries or keys is in order, by blocks that lie at multiples of QUERIES and KEYS.
- * Every part of the work has the same blocks, so no bit depends on the thread. */
+ * A block's scores (QUERIES, KEYS) stay in the L1 and L2 caches. The operands of the register tiles
+ * (gemm_tile.h) are packed, row after row (attention_pack.h). Keys, and in backward values, are
+ * also packed transposed, in panels of WIDE columns. Zeros pad each width to a multiple of WIDE.
+ * Every sum over queries or keys is in order, block by block, and blocks lie at multiples of
+ * QUERIES and KEYS. All parts of the work use the same blocks, so the result does not depend on the
+ * threads. */
 
 enum {
     WIDE = 2 * HDK_V, /* columns of a register tile */
@@ -39,14 +40,14 @@ static inline float scale_of(const hdk_head *h)
     return (float)(h->divisor != 0 ? 1 / h->divisor : h->scale);
 }
 
-/* The number of keys that query i sees, of the n keys from j0 on. */
+/* Returns how many of the n keys from j0 on query i sees. */
 static inline int64_t seen_in(const hdk_head *h, int64_t i, int64_t j0, int64_t n)
 {
     return smaller(larger(seen_by(h, i) - j0, 0), n);
 }
 
-/* y (rows, n) = a (rows, k) times panels (k, WIDE). Skips a tile if none of its queries sees one of
- * its keys. */
+/* Computes y (rows, n) = a (rows, k) times panels (k, WIDE), for `rows` queries from i0 on and n
+ * keys from j0 on. Skips a tile if none of its queries sees any of its keys. */
 static void score_block(const hdk_head *h, int64_t i0, int64_t rows, int64_t j0, int64_t n,
                         const float *a, int64_t a_row, const float *panels, int64_t k, float *y)
 {
@@ -61,7 +62,7 @@ static void score_block(const hdk_head *h, int64_t i0, int64_t rows, int64_t j0,
     }
 }
 
-/* y (rows, width) += w (rows, n) times x (n, width), whose rows lie x_row apart. */
+/* Adds w (rows, n) times x (n, width), whose rows lie x_row apart, to y (rows, width). */
 static void add_over_keys(const hdk_head *h, int64_t i0, int64_t rows, int64_t j0, int64_t n,
                           const float *w, const float *x, int64_t x_row, float *y, int64_t width)
 {
@@ -73,7 +74,7 @@ static void add_over_keys(const hdk_head *h, int64_t i0, int64_t rows, int64_t j
     }
 }
 
-/* y (n, width) += w (rows, n)^T times x (rows, width). */
+/* Adds w (rows, n)^T times x (rows, width) to y (n, width). */
 static void add_over_queries(const hdk_head *h, int64_t i0, int64_t rows, int64_t j0, int64_t n,
                              const float *w, const float *x, int64_t width, float *y)
 {

@@ -4,7 +4,7 @@
 
 #include "tensor/kernels/binary_made.h"
 
-/* f with its two inputs swapped. */
+/* Defines `name`, which is f with its two inputs swapped. */
 #define SWAPPED(name, f)                                                                           \
     static void name(char *const *data, const int64_t *strides, int64_t n, const void *params)     \
     {                                                                                              \

@@ -8,22 +8,22 @@
 enum { HDK_STRIP = 16 };
 
 struct hdk_copy {
-    hdk_loop fill[5]; /* data[0] = *(dtype *)params */
-    /* y[begin] to y[end - 1] of the n numbers start + step i, with the bits of torch.arange, for
-     * float32 and float64. begin is a multiple of 8. */
+    hdk_loop fill[5]; /* sets the output to the number at params */
+    /* Writes y[begin] to y[end - 1] of the n numbers start + step * i, with the bits of
+     * torch.arange, for float32 and float64. begin is a multiple of 8. */
     void (*arange[2])(void *y, double start, double step, int64_t n, int64_t begin, int64_t end);
-    /* y[begin] to y[end - 1] of n >= 2 numbers in even steps from a to b. As in torch.linspace, the
-     * first half counts up from a, and the rest down from b. */
+    /* Writes y[begin] to y[end - 1] of n >= 2 numbers in even steps from a to b. As in
+     * torch.linspace, the first half counts up from a, and the rest counts down from b. */
     void (*linspace[2])(void *y, double a, double b, int64_t n, int64_t begin, int64_t end);
-    /* y[i][j] = x[j][i] for at most HDK_STRIP rows of y. The rows of y and x are dense, and lie
-     * y_row and x_row bytes apart. The AVX2 kernel serves AVX-512, too. */
+    /* Sets y[i][j] = x[j][i] for at most HDK_STRIP rows of y. The rows of y and x are dense, and
+     * lie y_row and x_row bytes apart. The AVX2 kernel serves AVX-512, too. */
     void (*transpose[5])(char *y, int64_t y_row, const char *x, int64_t x_row, int64_t rows,
                          int64_t columns);
     hdk_loop past_cache;          /* runs another loop and writes its output past the cache */
     void (*past_cache_end)(void); /* called before another thread reads that output */
 };
-/* The params of past_cache: the loop f with its params and its number of operands, and the bytes of
- * an element of its output. */
+/* The params of past_cache: the loop f, its params and number of operands, and the bytes of an
+ * element of its output. */
 typedef struct hdk_past_cache {
     hdk_loop f;
     const void *params;

@@ -26,9 +26,9 @@ FILL(fill_8, uint64_t)
 FILL(fill_1, uint8_t)
 FILL(fill_2, uint16_t)
 
-/* Computes pairs of vectors of LANES elements, then the rest. A vector counts up from its first
- * element, which is rounded to T; the rest counts from `start`. LANES is PyTorch's at every CPU
- * level. */
+/* Computes pairs of vectors of LANES elements, then the remaining elements. A vector counts up from
+ * its first element, which is rounded to T. Each remaining element is computed from `start`. LANES
+ * is PyTorch's at every CPU level. */
 #define ARANGE(name, T, LANES)                                                                     \
     static void name(void *to, double start, double step, int64_t n, int64_t begin, int64_t end)   \
     {                                                                                              \
@@ -48,7 +48,8 @@ FILL(fill_2, uint16_t)
 ARANGE(arange_f32, float, 8)
 ARANGE(arange_f64, double, 4)
 
-/* Indices that fit are converted from int32: every level has vector instructions for that. */
+/* Indices that fit into int32 are converted from it, because every CPU level has vector
+ * instructions for this. */
 #define LINSPACE(name, T, FMA)                                                                     \
     static inline void name##_part(T *y, T step, T from, int64_t number, int sign, int64_t n)      \
     {                                                                                              \
@@ -78,7 +79,7 @@ ARANGE(arange_f64, double, 4)
             begin += some;                                                                         \
         }                                                                                          \
     }
-LINSPACE(linspace_f32, float, fmaf)
+LINSPACE(linspace_f32, float, scalar_fma_f32)
 LINSPACE(linspace_f64, double, fma)
 
 enum { PIECE = 4096 }; /* bytes of the output that are computed before they are written */
@@ -126,7 +127,7 @@ static void end_past_cache(void)
 #ifdef HDK_WIDE_TYPES
 enum { AHEAD = 3 * HDK_STRIP }; /* rows of x between a read and its prefetch */
 
-/* Writes a tile of y: the tile x, transposed. */
+/* Defines a function that writes the transposed tile x to y. */
 #define TURN(name, T)                                                                              \
     static inline void name(char *y, int64_t y_row, T(*x)[HDK_STRIP], int64_t rows,                \
                             int64_t columns)                                                       \
@@ -143,8 +144,8 @@ TURN(turn_2, uint16_t)
 TURN(turn_8, uint64_t)
 TURN(turn_rest_4, uint32_t)
 
-/* Transposes 16 rows of 16 bytes. Four times, interleaves each row of the first half, byte by byte,
- * with its partner in the second half. */
+/* Transposes 16 rows of 16 bytes. Four times, it interleaves each row of the first half, byte by
+ * byte, with its partner in the second half. */
 static inline void turn_1(char *y, int64_t y_row, uint8_t (*x)[HDK_STRIP], int64_t rows,
                           int64_t columns)
 {
@@ -188,9 +189,9 @@ static inline void turn_4(char *y, int64_t y_row, uint32_t (*x)[HDK_STRIP], int6
     }
 }
 
-/* Copies each tile to `room` first, so that each line of memory is read once and written once. Rows
- * that lie a power of two apart share a few lines of the first cache, which would evict them before
- * their second use. */
+/* Copies each tile to `room` first, so that each cache line is read once and written once. Rows
+ * that lie a power of two apart share a few lines of the L1 cache. Without the copy, they would be
+ * evicted before their second use. */
 #define TRANSPOSE(name, T, turn)                                                                   \
     static void name(char *y, int64_t y_row, const char *x, int64_t x_row, int64_t rows,           \
                      int64_t columns)                                                              \

@@ -4,7 +4,8 @@
 #include "tensor/kernels/draws.h"
 #include "tensor/kernels/loops.h"
 
-/* to = HDK_DRAWS elements of x, times scale if their draw is below the limit, else times 0. */
+/* Sets `to` to HDK_DRAWS elements of x, each times scale if its draw is below the limit, and times
+ * 0 otherwise. */
 static inline void keep_f32(const float *x, const vec_i32 *drawn, uint32_t limit, float scale,
                             float *to)
 {

@@ -9,13 +9,13 @@
 typedef struct hdk_drop {
     uint32_t x0, limit;
     double keep;
-    bool stream; /* write the result past the cache */
+    bool stream; /* the result is written past the cache */
 } hdk_drop;
 
 /* Indexed by dtype: float32, float64. */
 struct hdk_dropout {
-    /* y = x (kept / keep) for n contiguous elements, whose draws begin at index `begin` of the
-     * stream. y may be x. */
+    /* Computes y = x (kept / keep) for n contiguous elements, whose draws begin at index `begin` of
+     * the stream. kept is 1 or 0. y may be x. */
     void (*draw[2])(const hdk_drop *d, int64_t begin, int64_t n, const void *x, void *y);
 };
 HDK_FAMILY(hdk_dropout, baseline, HDK_F32)

@@ -5,7 +5,7 @@
  * heed is built, tools/functions/loops writes a C function for each row and type to unary_made.h
  * and binary_made.h in the build folder; gdb steps through them. The tables of loops are indexed by
  * operation and by the dtype of the inputs. An entry is NULL if PyTorch has no such operation, or
- * if the level leaves the loop to another level: hdk_unary_loop and hdk_binary_loop find it. */
+ * if the CPU level uses another level's loop, which hdk_unary_loop and hdk_binary_loop find. */
 #ifndef HEED_KERNELS_ELEMENTWISE_H
 #define HEED_KERNELS_ELEMENTWISE_H
 
@@ -62,9 +62,10 @@
 
 /* y = a op b, all of one dtype.
  *     add, mul            for bools, which are bytes 0 and 1: or, and
- *     maximum, minimum    of two equal numbers (0.0 and -0.0) the second, as in PyTorch's vectors
+ *     maximum, minimum    of two equal numbers, such as 0.0 and -0.0, the second, as in PyTorch's
+ *                         vector code
  *     ..._backward        a = dy; b = y (tanh, sigmoid, relu, sqrt, rsqrt) or x (the others);
- *                         p0 and p1 as forward
+ *                         p0 and p1 as in forward
  *     eq ... ge           give bools; gt and ge are lt and le of b and a (binary.c)
  *     dropout             b = a mask of bytes, p0 = 1 / keep; a dropped element is multiplied by 0,
  *                         as in PyTorch: -1 gives -0, inf gives NaN
@@ -110,7 +111,7 @@ struct hdk_binary {
 };
 HDK_FAMILY(hdk_binary, baseline, HDK_I64)
 
-/* The level's loop of op, or that of the common table (kernels.h). */
+/* Returns the level's loop of op or, if it has none, that of the common table (kernels.h). */
 static inline hdk_loop hdk_binary_loop(int op, int dtype)
 {
     hdk_loop loop = hdk_binary()->of[op][dtype];
@@ -122,21 +123,21 @@ struct hdk_unary {
 };
 HDK_FAMILY(hdk_unary, baseline, HDK_F32)
 
-/* The level's loop of op, or that of the common table (kernels.h). */
+/* Returns the level's loop of op or, if it has none, that of the common table (kernels.h). */
 static inline hdk_loop hdk_unary_loop(int op, int dtype)
 {
     hdk_loop loop = hdk_unary()->of[op][dtype];
     return loop ? loop : hdk_unary_common()->of[op][dtype];
 }
 
-/* The loop that converts. No loop converts between bfloat16 and a dtype other than float32; the
- * caller converts to float32 first. */
+/* Returns the loop that converts from dtype `from` to dtype `to`. It is NULL between bfloat16 and a
+ * dtype other than float32; the caller then converts to float32 first. */
 static inline hdk_loop hdk_convert(int to, int from)
 {
     return hdk_unary_loop(HDK_TO_F32 + to, from);
 }
 
-/* x = f(x) for n contiguous elements, by the level's loop of op. */
+/* Replaces n contiguous elements x by op of x, with the level's loop. */
 static inline void hdk_unary_all_f32(int op, float *x, int64_t n)
 {
     hdk_unary_loop(op, HDK_F32)((char *[]){(char *)x, (char *)x}, (int64_t[]){sizeof *x, sizeof *x},

@@ -12,7 +12,8 @@
 #include "tensor/kernels/scalar_f32.h"
 
 /* Goes before a function that is part of an expression. It is inlined if the level has an
- * instruction for multiply-adds. Without one their code is long, so it is called. */
+ * instruction for fused multiply-adds. Without this instruction its code is long, so it is
+ * called. */
 #ifdef HDK_FUSED
 #define HDK_PART HDK_INLINE
 #else
@@ -26,15 +27,18 @@
 #define GELU_BETA 0.79788456080286535588    /* sqrt(2 / pi) */
 #define GELU_KAPPA 0.044715
 
-/* x clamped to [-most, most]; NaN stays NaN. */
+/* Returns x clamped to [-most, most]. NaN stays NaN. */
 HDK_INLINE vec_f32 gelu_within(vec_f32 x, float most)
 {
     return vmax_f32(vall_f32(-most), vmin_f32(vall_f32(most), x));
 }
 
-/* Phi(x) - 1/2, and the slope Phi(x) + x phi(x) - 1/2, are x p(z) / q(z) with z = x^2, fitted by
- * tools/generate/fit_vmath.py. x is clamped where they reach 1/2. The bits are the same at every
- * CPU level. With r the exact value, |gelu - r| <= 2^-22 |x| and |slope - r| <= 5 2^-24. */
+/* GELU is x Phi(x), and its slope is Phi(x) + x phi(x). Both Phi(x) - 1/2 and the slope - 1/2 are
+ * computed as x p(z) / q(z) with z = x^2. tools/generate/fit_vmath.py fits the polynomials p and q.
+ * x is clamped where the quotient reaches 1/2. The bits are the same at every CPU level. With r the
+ * exact value, |gelu - r| <= 2^-22 |x| and |slope - r| <= 5 2^-24.
+ *
+ * gelu_polynomial returns the polynomial with the n coefficients c, the highest power first. */
 HDK_PART vec_f32 gelu_polynomial(vec_f32 z, int n, const float *c)
 {
     vec_f32 y = vall_f32(c[0]);
@@ -45,7 +49,7 @@ HDK_PART vec_f32 gelu_polynomial(vec_f32 z, int n, const float *c)
     return y;
 }
 
-/* GELU. Below -5.15 it is -0; -inf gives NaN, as in x Phi(x). */
+/* Returns GELU. Below -5.15 it is -0; -inf gives NaN, as in x Phi(x). */
 HDK_INLINE vec_f32 hdk_gelu_v(vec_f32 x)
 {
     static const float p[] = {2.338700078041711e-08f,  6.3600150497222785e-06f,
@@ -57,7 +61,7 @@ HDK_INLINE vec_f32 hdk_gelu_v(vec_f32 x)
     return x * (0.5f + c * (gelu_polynomial(z, 6, p) / gelu_polynomial(z, 6, q)));
 }
 
-/* GELU's slope. Infinities give NaN, as in phi(x) x. */
+/* Returns GELU's slope. Infinities give NaN, as in phi(x) x. */
 HDK_INLINE vec_f32 hdk_gelu_slope_v(vec_f32 x)
 {
     static const float p[] = {-2.808033840173696e-11f, 1.153340090098709e-08f,
@@ -75,12 +79,12 @@ HDK_INLINE vec_f32 hdk_gelu_slope_v(vec_f32 x)
     return 0.5f + c * (gelu_polynomial(z, 8, p) / gelu_polynomial(z, 7, q)) + (x - x);
 }
 
-/* GELU by tanh: 0.5 (1 + tanh u) = 1 / (1 + e^(-2u)) takes one exponential and one division. The
- * bits are the same at every CPU level. With r the exact value, |gelu - r| <= 2^-23 |x| and
- * |slope - r| <= 5 2^-24.
+/* GELU by tanh is 0.5 x (1 + tanh u) = x / (1 + e^(-2u)) with u = sqrt(2/pi) (x + 0.044715 x^3). It
+ * takes one exponential and one division. The bits are the same at every CPU level. With r the
+ * exact value, |gelu - r| <= 2^-23 |x| and |slope - r| <= 5 2^-24.
  *
- * e^(-2u) = 2^(x p) = 2^q 2^f with q whole; tools/generate/fit_vmath.py fits the polynomial for
- * 2^f. */
+ * gelu_exp returns e^(-2u) = 2^(x p) = 2^q 2^f, where p is a polynomial of x^2, and q is a whole
+ * number. tools/generate/fit_vmath.py fits the polynomial for 2^f. */
 HDK_PART vec_f32 gelu_exp(vec_f32 x, vec_f32 square)
 {
     const vec_f32 magic = vall_f32(HDK_EXP_SHIFT);
@@ -98,7 +102,7 @@ HDK_PART vec_f32 gelu_exp(vec_f32 x, vec_f32 square)
     return vscale_f32(gelu_polynomial(f, 7, c), q, shifted);
 }
 
-/* GELU by tanh. Below -10.08 the exponential is infinite and y is -0; -inf gives NaN, as in
+/* Returns GELU by tanh. Below -10.08 the exponential is infinite and y is -0; -inf gives NaN, as in
  * 0.5 x (1 + tanh u). */
 HDK_INLINE vec_f32 hdk_gelu_tanh_v(vec_f32 x)
 {
@@ -106,8 +110,8 @@ HDK_INLINE vec_f32 hdk_gelu_tanh_v(vec_f32 x)
     return x / (1 + gelu_exp(c, c * c));
 }
 
-/* The slope: s + x s (1 - s) 2u' with s = 1 / (1 + e) and 1 - s = e s. From 10 on it is 1, below
- * -10 about 0; infinities give NaN. */
+/* Returns the slope s + x s (1 - s) 2u' with e = e^(-2u), s = 1 / (1 + e) and 1 - s = e s. From 10
+ * on it is 1, and below -10 about 0. Infinities give NaN. */
 HDK_INLINE vec_f32 hdk_gelu_tanh_slope_v(vec_f32 x)
 {
     vec_f32 c = gelu_within(x, 10.0f), square = c * c, e = gelu_exp(c, square), s = 1 / (1 + e);
@@ -123,7 +127,7 @@ HDK_INLINE double hdk_gelu_f64(double x)
     return x * 0.5 * (1 + scalar_erf_f64(x * GELU_SQRT1_2));
 }
 
-/* Phi(x) + x phi(x) */
+/* Returns Phi(x) + x phi(x). */
 HDK_INLINE double hdk_gelu_slope_f64(double x)
 {
     return 0.5 * (1 + scalar_erf_f64(x * GELU_SQRT1_2)) +
@@ -148,14 +152,14 @@ HDK_INLINE double hdk_gelu_tanh_slope_f64(double x)
 
 /* ---------------------------------------------------------------- one name for all types */
 
-/* exp(x), with the bits of scalar_exp_f32. */
+/* Returns exp(x), with the bits of scalar_exp_f32. */
 HDK_PART vec_f32 vexp_any_f32(vec_f32 x)
 {
     return vexp_f32(vmin_f32(vall_f32(89), x));
 }
 
-/* e = exp(x - m - less) for n elements. n is a multiple of 16, and of float32 at most VEXP_MOST
- * vectors. e may be x. */
+/* Sets e to exp(x - m - less) for n elements. n is a multiple of 16 and, for float32, at most
+ * VEXP_MOST vectors. e may be x. */
 HDK_INLINE void exp_block_f32(const float *x, const int n, float m, float less, float *e)
 {
     vec_f32 v[VEXP_MOST];
@@ -176,7 +180,7 @@ static HDK_NOINLINE void exp_block_f64(const double *x, int n, double m, double 
     }
 }
 
-/* 1 + e^-x, and 1 / (1 + e^-x). */
+/* Functions that return 1 + e^-x and 1 / (1 + e^-x). */
 #define HDK_SIGMOID(SUFFIX, T, EXP_FUNCTION)                                                       \
     HDK_INLINE T hdk_one_and_exp_##SUFFIX(T x)                                                     \
     {                                                                                              \
@@ -194,7 +198,7 @@ HDK_INLINE float hdk_log1p_f32(float x)
     return (float)scalar_log1p_short_f64((double)x);
 }
 
-/* condition ? u : v */
+/* Returns u where the condition is true, and v elsewhere. */
 HDK_INLINE vec_f32 hdk_choose_v(vec_i32 condition, vec_f32 u, vec_f32 v)
 {
     return (vec_f32)(((vec_i32)u & condition) | ((vec_i32)v & ~condition));
@@ -205,7 +209,7 @@ HDK_INLINE double hdk_choose_f64(bool condition, double u, double v)
     return condition ? u : v;
 }
 
-/* v as an int64; INT64_MIN if it does not fit, as in x86's scalar instruction. */
+/* Returns v as int64, or INT64_MIN if it does not fit, as x86's scalar instruction does. */
 static inline int64_t hdk_int_of(double v)
 {
 #if defined(HDK_X86) && defined(__x86_64__) && !HDK_AT_AVX512
@@ -220,7 +224,7 @@ HDK_INLINE float hdk_pow_f32(float a, float b)
     return (float)scalar_pow_short_f64((double)a, (double)b);
 }
 
-/* For b < 0 the power is a fraction, which truncates to 1, -1 or 0. */
+/* Returns a^b, which wraps. For b < 0 the power is a fraction, which truncates to 1, -1 or 0. */
 static inline int64_t hdk_pow_i64(int64_t a, int64_t b)
 {
     uint64_t y = 1, base = (uint64_t)a;

@@ -1,7 +1,7 @@
 /* gemm.c - one matrix product of any strides, for float32, float64 and int64.
  *
  * gemm_body.h computes it with the register tile of gemm_tile.h; this file chooses the blocks.
- * Integers are multiplied unsigned, so they wrap. */
+ * int64 is multiplied as uint64, so it wraps. */
 #include "tensor/kernels/gemm.h"
 
 #include <string.h>
@@ -12,18 +12,19 @@
 enum {
     TILE_WORTH = 256,     /* products of at most this many multiplications use no tile */
     LARGE = 1 << 22,      /* with more multiplications, packing a and b whole is faster */
-    BLOCK_ROWS = 80 * 14, /* rows of a that are packed together; they stay in the third cache */
+    BLOCK_ROWS = 80 * 14, /* rows of a that are packed together; they stay in the L3 cache */
     GROUP = 4,            /* panels of a that are packed together just before their first use */
-    FETCH = 64,           /* cache lines that are prefetched beside one tile */
-    SHALLOW = 128,        /* most steps of a panel of b on the stack */
+    FETCH = 64,           /* the most cache lines that are prefetched during one tile */
+    SHALLOW = 128,        /* the most steps of a panel of b on the stack */
     STREAMS = 8,          /* rows of b that a product of few rows reads side by side */
     /* Columns of b that gemm_split.h reads side by side for 1, 2 and 4 rows. With more columns
-     * their sums would not stay in registers. */
+     * their sums would not stay in registers. BESIDE_BF16 is for one row of a and a bfloat16 b,
+     * which is then read nearly in the order of memory. */
     BESIDE_1 = 8,
     BESIDE_2 = HDK_REGISTER > 32 ? 8 : 4,
     BESIDE_4 = HDK_REGISTER > 32 ? 6 : 2,
-    BESIDE_BF16 = HDK_REGISTER > 32 ? 2 : 8, /* one row of bfloat16: nearly in memory's order */
-    AHEAD_BF16 = 3072                        /* elements between a read and its prefetch */
+    BESIDE_BF16 = HDK_REGISTER > 32 ? 2 : 8,
+    AHEAD_BF16 = 3072 /* elements of bfloat16 between a read and its prefetch */
 };
 
 typedef struct hdk_blocking {
@@ -39,24 +40,25 @@ static int64_t hdk_evenly(int64_t n, int64_t most)
     return count > 0 ? (n + count - 1) / count : 0;
 }
 
-/* The number of panels of b that are packed together: they fill a quarter of the second cache. */
+/* Returns the number of panels of b that are packed together. They fill a quarter of the L2
+ * cache. */
 static int64_t hdk_panels(int64_t depth)
 {
     int64_t panels = hd__start_second_cache / 4 / (2 * HDK_REGISTER * depth);
     return panels > 1 ? panels : 1;
 }
 
-/* The number of rows of a that are packed together. It grows with the second cache. */
+/* Returns the number of rows of a that are packed together. It grows with the L2 cache. */
 static int64_t hdk_rows_together(void)
 {
     int64_t times = hd__start_second_cache >> 20;
     return BLOCK_ROWS * (times < 1 ? 1 : times < 4 ? times : 4);
 }
 
-/* The blocks of product p. A copy of b is faster if many rows use it. A copy of a is faster if many
- * columns use it, or sooner if the rows of a would evict each other from the first cache. room_a
- * and room_b never shrink as m or n grow, although rows and cols may: the scratch of the largest of
- * several products serves all. */
+/* Chooses the blocks of product p. A packed copy of b is faster if many rows use it. A packed copy
+ * of a is faster if many columns use it, and for fewer columns if the rows of a would evict each
+ * other from the L1 cache. If m or n grows, rows and cols may shrink, but room_a and room_b never
+ * do. So the scratch of the largest of several products serves all of them. */
 static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth, bool scratch)
 {
     hdk_blocking how = {0};
@@ -77,7 +79,7 @@ static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth,
 
 typedef void (*hdk_path)(const hdk_product *p);
 
-/* c^T = b^T a^T, for a c of one column */
+/* Returns the product c^T = b^T a^T, for a c of one column. */
 static hdk_product hdk_turned(const hdk_product *p)
 {
     hdk_product t = *p;
@@ -94,8 +96,8 @@ typedef struct hdk_ahead {
     int64_t runs, bytes, stride, done, tiles;
 } hdk_ahead;
 
-/* The runs to prefetch for elements of `size` bytes: the lanes or the steps (gemm_body.h), if their
- * elements lie side by side. Otherwise there are none. */
+/* Returns the runs to prefetch for elements of `size` bytes: the lanes or the steps (gemm_body.h),
+ * whichever have their elements side by side. If neither do, there are none. */
 static hdk_ahead hdk_ahead_of(const void *x, int64_t lanes, int64_t steps, int64_t lane,
                               int64_t step, int64_t size)
 {
@@ -107,8 +109,8 @@ static hdk_ahead hdk_ahead_of(const void *x, int64_t lanes, int64_t steps, int64
 }
 
 /* Prefetches some of the lines of s, which will be packed next. Packing from memory takes four
- * times as long as packing from the second cache. So the last tiles before the packing prefetch
- * these lines, late enough that the cache still holds them then. */
+ * times as long as packing from the L2 cache. So the last tiles before the packing prefetch these
+ * lines, late enough that the cache still holds them then. */
 static void hdk_fetch(hdk_ahead *s)
 {
     int64_t due = s->runs * ((s->bytes + 63) / 64) - --s->tiles * FETCH;
@@ -123,7 +125,7 @@ static void hdk_fetch(hdk_ahead *s)
     }
 }
 
-/* The columns of a tile, and of a panel of b. */
+/* The number of columns of a tile, and of a panel of b. */
 #define WIDTH (2 * VECTOR)
 
 /* HALVES is true if the type also uses tiles of one vector. Tiles need no buffer if the number of
@@ -183,7 +185,7 @@ static void product_bf16(const hdk_product *p)
 
 #ifdef HDK_WIDE_TYPES
 /* Integers wrap, so every order of sums gives the same bits. If b's rows are dense, adds multiples
- * of them to a row of c. Otherwise computes each element as a dot. */
+ * of them to each row of c. Otherwise computes each element as a dot. */
 static void product_u64(const hdk_product *p, void *scratch)
 {
     const bool rows = p->b_col == 1 && p->n > 1;

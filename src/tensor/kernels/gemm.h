@@ -5,16 +5,17 @@
 
 #include "tensor/kernels/kernels.h"
 
-/* The order in which an element's products are summed. It decides the bits, so it is the same for
- * the whole product, however that is cut. */
+/* The order in which the products of an element of c are summed. It decides the bits, so it is the
+ * same for the whole product, even if that is cut into parts. A step is one index along k. */
 typedef enum hdk_order {
     HDK_CHAIN,    /* one sum over all steps, in order */
     HDK_SPLIT,    /* several sums, which are added at the end: gemm_split.h */
     HDK_LONG_DOT, /* several sums for the dot of two long dense vectors */
-    HDK_ONE_STEP  /* at most one step, no sum: the product may be -0 */
+    HDK_ONE_STEP  /* k <= 1: there is no sum, and an element may be -0 */
 } hdk_order;
 
-/* c = a b with a (m, k), b (k, n) and c (m, n). Strides count elements; c's columns are dense. */
+/* A product c = a b with a (m, k), b (k, n) and c (m, n). Strides count elements. c's columns are
+ * dense. */
 typedef struct hdk_product {
     int64_t m, n, k;
     const void *a, *b;
@@ -26,19 +27,19 @@ typedef struct hdk_product {
     hdk_order order;
 } hdk_product;
 
-/* A product has the order HDK_SPLIT if both operands are dense along k, and c has at most
- * HDK_SPLIT_ROWS rows or one column. The matrix must have at least HDK_SPLIT_STEPS steps and more
- * than HDK_SPLIT_ELEMENTS elements. */
+/* A product has the order HDK_SPLIT if all of this holds: both operands are dense along k; c has at
+ * most HDK_SPLIT_ROWS rows, or one column; k is at least HDK_SPLIT_STEPS; the operand that is a
+ * matrix has more than HDK_SPLIT_ELEMENTS elements, and no batch. */
 enum { HDK_SPLIT_ROWS = 8, HDK_SPLIT_STEPS = 64, HDK_SPLIT_ELEMENTS = 1 << 15 };
 
 enum { HDK_LONG = 4096 }; /* a dense dot of this many elements or more has HDK_LONG_DOT */
 
 struct hdk_gemm {
-    /* By dtype: float32, float64, int64. scratch has `room` bytes at a multiple of 64, or is NULL.
-     * Without scratch large products are slower, but no bit changes. */
+    /* Indexed by dtype: float32, float64, int64. scratch has `room` bytes at a multiple of 64, or
+     * is NULL. Without scratch, large products are slower, but have the same bits. */
     void (*product[3])(const hdk_product *p, void *scratch);
     int64_t (*room[3])(const hdk_product *p); /* bytes, or 0 if the product uses no scratch */
-    /* A float32 product of the order HDK_SPLIT with a bfloat16 b. The bits are those of the product
+    /* A float32 product of the order HDK_SPLIT with a bfloat16 b. The result has the same bits as
      * with b converted to float32 first. */
     void (*bf16)(const hdk_product *p);
     int64_t tile_rows, tile_cols; /* for float32, c is best cut at multiples of these */

@@ -1,19 +1,19 @@
 /* gemm_body.h - the matrix product: a template (template.h) for gemm.c, which defines its macros.
  *
  * c is cut into tiles (gemm_tile.h), and k into runs of DEPTH steps. A panel of a (the rows of a
- * tile) stays in the first cache while the panels of b in the second cache pass by. Panels are
- * packed k-major, from operands of any strides. An operand is read in place if only few tiles would
- * use its panels.
+ * tile) stays in the L1 cache while the panels of b come from the L2 cache. Panels are packed
+ * k-major, from operands of any strides. An operand is read in place if few tiles use its panels.
  *
- * Every element of c is one chain over k, in order, on every path. So a row and a column give the
- * same bits in products of any size, however the work is cut. There are two exceptions. In products
- * of few rows or one column with a large matrix (gemm_split.h), one chain would leave memory idle.
- * In the dot of two vectors of HDK_LONG elements or more, it would wait for itself. */
+ * Every element of c is one chain of multiply-adds over k, in order, on every path. So a row and a
+ * column give the same bits in products of any size, however the work is cut. There are two
+ * exceptions. In products of few rows or one column with a large matrix (gemm_split.h), one chain
+ * would leave memory idle. In the dot of two vectors of HDK_LONG or more elements, every step of
+ * one chain would wait for the step before. */
 
 /* ---------------------------------------------------------------- packing */
 
-/* A lane is a row of a or a column of b, and a step is one index along k. `lanes` lanes at x,
- * `lane` elements apart, are packed into a panel of k-major rows, `width` elements apart. */
+/* A lane is a row of a or a column of b, and a step is one index along k. A panel of `lanes` lanes
+ * has a row for each step. Lanes lie `lane` elements apart in x, and rows `width` in the panel. */
 
 /* Copies the lanes of one step, which are adjacent in memory. */
 HDK_INLINE void fn(copy_lanes)(T *to, int64_t lanes, const T *x)
@@ -41,7 +41,7 @@ static void fn(pack_any)(T *to, int64_t width, int64_t lanes, int64_t steps, con
 }
 
 /* Packs lanes whose steps are adjacent in memory, 64 steps at a time, so that this part of the
- * panel stays in the first cache. The last four lanes may overlap the four before them. */
+ * panel stays in the L1 cache. The last four lanes may overlap the four before them. */
 static void fn(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x,
                            int64_t lane)
 {
@@ -105,7 +105,7 @@ static void fn(pack)(T *to, int64_t width, int64_t lanes, int64_t steps, const T
 
 /* ---------------------------------------------------------------- tiles */
 
-/* c (rows, cols) += bias */
+/* Adds bias to each row of c (rows, cols). */
 static void fn(add_bias)(T *c, int64_t c_row, int64_t rows, int64_t cols, const T *bias,
                          int64_t step)
 {
@@ -124,15 +124,15 @@ typedef struct BLOCK {
     int64_t rows, cols, steps;
     int64_t height; /* rows of each tile but the last */
     const T *a, *b;
-    int64_t a_panel, a_row, a_step; /* a_panel: from one panel to the next */
+    int64_t a_panel, a_row, a_step; /* a_panel: elements from one panel to the next */
     int64_t b_panel, b_step;
     T *c;
     int64_t c_row;
     const T *raw; /* the part of a that is still to be packed; or NULL */
     int64_t raw_row, raw_col;
     hdk_ahead a_ahead, b_ahead; /* the memory that is packed next */
-    bool go_on;
-    const T *bias; /* or NULL */
+    bool go_on;                 /* adds to c instead of setting it */
+    const T *bias;              /* NULL if there is none */
     int64_t bias_step;
 } BLOCK;
 
@@ -207,7 +207,7 @@ static void fn(tiles)(BLOCK *t)
 
 /* ---------------------------------------------------------------- blocks */
 
-/* The part of b that is packed next: the columns after this block's, or the next steps' first. */
+/* Returns the part of b to pack next: the columns after this block's, or the next steps' first. */
 static hdk_ahead fn(next_columns)(const BLOCK *t, const hdk_product *p, int64_t step, int64_t j)
 {
     j += t->cols;
@@ -324,7 +324,7 @@ static void fn(chains)(const hdk_product *t)
     }
 }
 
-/* c (cols) += x b over `steps` rows of b; the elements of x lie x_step apart. */
+/* Adds x b to c (cols), over `steps` rows of b. The elements of x lie x_step apart. */
 HDK_INLINE void fn(add_rows)(const int steps, int64_t cols, const T *x, int64_t x_step, const T *b,
                              int64_t b_row, T *c)
 {
@@ -346,7 +346,7 @@ HDK_INLINE void fn(add_rows)(const int steps, int64_t cols, const T *x, int64_t 
 }
 
 /* For fn(rows): adds `steps` steps to `cols` columns of c, in tiles if c has more than three rows.
- * The columns that no tile takes are added one row of c at a time. */
+ * The other columns are added one row of c at a time. */
 static void fn(some_steps)(const hdk_product *p, int64_t steps, int64_t cols, const T *a,
                            const T *b, T *c)
 {
@@ -378,8 +378,8 @@ static void fn(some_steps)(const hdk_product *p, int64_t steps, int64_t cols, co
     }
 }
 
-/* c = a b for few rows of a and dense rows of b. Reads each row of b once, STREAMS of them side by
- * side, as fast as memory gives them. */
+/* Computes c = a b for few rows of a and dense rows of b. Reads each row of b once, STREAMS of them
+ * side by side, as fast as memory delivers them. */
 static void fn(rows)(const hdk_product *p)
 {
     enum { SPAN = 4096 / sizeof(T) };
@@ -396,7 +396,7 @@ static void fn(rows)(const hdk_product *p)
     }
 }
 
-/* The dot of two long dense vectors, in CHAINS chains. */
+/* Computes the dot of two long dense vectors, in CHAINS chains. */
 static void fn(long_dot)(const hdk_product *p)
 {
     enum { CHAINS = 64 };
@@ -416,7 +416,7 @@ static void fn(long_dot)(const hdk_product *p)
     *c = sum;
 }
 
-/* k <= 1. There is no sum, so a product may be -0. If k is 0, c is -0, so that c + bias is bias. */
+/* Computes c for k <= 1: without a sum, -0 stays -0. For k = 0, c is -0, so c + bias is bias. */
 static void fn(outer)(const hdk_product *p)
 {
     for (int64_t i = 0; i < p->m; i++) {
@@ -438,7 +438,7 @@ static void fn(outer)(const hdk_product *p)
     }
 }
 
-/* The function that computes the product p. Every path gives the bits of p->order.
+/* Returns the function that computes the product p. Every path gives the bits of p->order.
  *
  *     order of sums   shape and layout           path        because
  *     one step        any                        outer       there is no sum
@@ -447,7 +447,7 @@ static void fn(outer)(const hdk_product *p)
  *     chain           few multiplications        chains      a tile would cost more
  *     chain           few rows, dense rows of b  rows        memory is read once, in its order. But
  *                                                            a tile of 5 to 8 rows is faster while
- *                                                            caches hold b; twice on two threads
+ *                                                            b is cached; twice with two threads
  *     chain           any other                  tiles       panels are read from the caches */
 static hdk_path fn(path_of)(const hdk_product *p)
 {

@@ -1,20 +1,20 @@
 /* gemm_split.h - the product of at most HDK_SPLIT_ROWS rows with a matrix whose columns are dense:
- * a template (template.h) for gemm.c, which turns one column into one row. The matrix may be
+ * a template (template.h) for gemm.c, which transposes one column to one row. The matrix may be
  * bfloat16, which is widened as it is read. gemm.c defines five macros for it:
- *     B, B_VECTOR(b)    the type of its elements, and the vector of T that lies at b
+ *     B, B_VECTOR(b)    the type of its elements, and the vector at b as T
  *     B_ELEMENT(v)      an element as a T
  *     BESIDE            columns that are read side by side for one row of a
  *     split(name)       the name of a function
  *
  * A Linear of one token reads each weight once, so memory is the limit. Every element of c is the
- * dot of a row of a with a column of b, both dense, in VECTOR chains, which are added in halves at
+ * dot of a row of a with a column of b, both dense, in VECTOR chains, which are folded in halves at
  * the end. The remaining steps of k are one more chain. No bit depends on how c is cut, or on the
  * number of rows. */
 
 #ifdef TYPE
 
-/* c (m, cols) = the totals of the chains in `sums`, which has `some` vectors for each row of c,
- * plus the steps from q on. sums has room for a multiple of four vectors. */
+/* Sets c (m, cols) to the totals of the chains, plus the steps from q on. `sums` has `some` vectors
+ * for each row of c, and is large enough for a multiple of four vectors. */
 static HDK_NOINLINE void split(add_up)(const hdk_product *p, const V *sums, int64_t some,
                                        int64_t cols, int64_t q, const B *b, T *c)
 {
@@ -35,8 +35,9 @@ static HDK_NOINLINE void split(add_up)(const hdk_product *p, const V *sums, int6
     }
 }
 
-/* c (p->m, cols) for the columns at b. m and some are constants for the compiler. Missing rows and
- * columns are read as copies of the last one, and not written. */
+/* Computes c (p->m, cols) for the columns at b, with code for m rows and `some` columns, which are
+ * constants at compile time. Missing rows and columns are read as copies of the last one, and not
+ * written. */
 HDK_INLINE void split(split_of)(const int m, const int some, const hdk_product *p, int64_t cols,
                                 const B *b, T *c)
 {
@@ -58,13 +59,13 @@ HDK_INLINE void split(split_of)(const int m, const int some, const hdk_product *
             acc[i][j] = (V){0};
         }
     }
-    if (HDK_REGISTER > 32) { /* the pointers take all registers, so these stay in memory */
+    if (HDK_REGISTER > 32) { /* the pointers need all registers, so these go to memory */
         __asm__("" : "+m"(p), "+m"(cols), "+m"(b), "+m"(c));
     }
     for (int64_t q = -whole; q != 0; q += VECTOR) {
         V v[HDK_SPLIT_ROWS];
-        /* Prefetches the next columns. A line has several vectors of bfloat16: it is prefetched
-         * once, in the order of memory, which is faster than the order of use. */
+        /* Prefetches the next columns. A cache line has several vectors of bfloat16. It is
+         * prefetched once, in the order of memory, which is faster than the order of use. */
         if (!WIDENED || (q & (LINE - 1)) < VECTOR) {
             HDK_UNROLL
             for (int j = 0; j < some; j++) {
@@ -112,7 +113,7 @@ static HDK_NOINLINE void split(split_4)(const hdk_product *p, int64_t cols, cons
     split(split_of)(4, BESIDE_4, p, cols, b, c);
 }
 
-/* Takes at most four rows at a time, while the first cache holds the columns. */
+/* Computes at most four rows at a time, while the columns are in the L1 cache. */
 static void split(split)(const hdk_product *p)
 {
     const bool two = p->m == 2 && sizeof(B) == sizeof(T); /* two rows of bfloat16 take split_4 */

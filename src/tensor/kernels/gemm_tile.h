@@ -8,8 +8,8 @@
  *     a  element (i, p) at a[i * a_row + p * a_step]; packed k-major: a_row 1, a_step rows
  *     b  element (p, j) at b[p * b_step + j], 2 * VECTOR columns; packed: b_step 2 * VECTOR
  *     c  element (i, j) at c[i * c_row + j], 2 * VECTOR columns
- * fn(half) is the same for VECTOR columns. The full tile runs at 99% of the FMA peak while the
- * first cache holds a and the second b.
+ * fn(half) is the same for VECTOR columns. The full tile runs at 99% of the FMA peak while a is in
+ * the L1 cache and b in the L2 cache.
  *
  * Every element of c is one chain over the steps in order, from c or from 0. No bit changes if k is
  * cut into several calls with go_on, or rows and columns into other tiles. */
@@ -18,8 +18,8 @@
 
 #include "tensor/kernels/vec.h"
 
-/* The number of rows with which a tile of two vectors a row fills the registers. AVX-512 has 32
- * registers, other levels have 16. Two of them hold b, and one holds an element of a. */
+/* The number of rows of a tile. A row has two vectors, so the tile fills the registers, of which
+ * AVX-512 has 32 and other levels have 16. Two of them hold b, and one holds an element of a. */
 #if HDK_AT_AVX512
 #define HDK_TILE_ROWS 14
 #define HDK_TILES(f) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14)

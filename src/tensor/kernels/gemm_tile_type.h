@@ -1,14 +1,14 @@
 /* gemm_tile_type.h - the register tile for one type: the template (template.h) that gemm_tile.h
  * includes. */
 
-/* The addresses of the rows of a. x86 can add a register once, twice or four times to an address.
- * So two pointers and three distances, in bytes, reach every row of a tile. */
+/* The addresses of the rows of a. An instruction of x86 can add a register to an address once,
+ * twice or four times. So two pointers and three distances, in bytes, reach every row of a tile. */
 typedef struct REACH {
     const char *row0, *row7;
     ptrdiff_t one, three, five; /* bytes between rows, times 1, 3 and 5; a register each */
 } REACH;
 
-/* The element of row i at the current step. */
+/* Returns the element of row i at the current step. */
 HDK_INLINE T fn(element)(const REACH *a, const int i)
 {
     const int rows = i % 7;
@@ -35,12 +35,12 @@ HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *
     ptrdiff_t row = (ptrdiff_t)(a_row * (int64_t)sizeof(T));
     REACH at = {(const char *)a, (const char *)a + 7 * row, row, 3 * row, 5 * row};
     const T *next = c + vecs * VECTOR; /* prefetched: the tile of c to the right, one row a step */
-    const T *far = b + 16 * b_step;    /* prefetched: the second cache answers within 16 steps */
+    const T *far = b + 16 * b_step;    /* prefetched: the L2 cache answers within 16 steps */
     int64_t down = c_row, first = k < rows ? k : rows;
     for (int64_t left = first, rest = k - first; left > 0; left = rest, rest = 0, down = 0) {
         for (; left > 0; left--, b += b_step, far += b_step, next += down) {
-            /* Otherwise compilers would keep the distance of every row, and most of them in
-             * memory. */
+            /* Hides these values from the compiler. Without this, it would compute a distance for
+             * every row, and keep most of them in memory. */
             __asm__("" : "+r"(at.one), "+r"(at.three), "+r"(at.five), "+r"(far));
             HDK_UNROLL
             for (int j = 0; j < vecs && HDK_REGISTER > 32; j++) {
@@ -65,7 +65,8 @@ HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *
             at.row7 += a_step * (int64_t)sizeof(T);
         }
     }
-    /* Otherwise compilers would keep the address of every row of c during the loop. */
+    /* Hides these values from the compiler. Without this, it would keep the address of every row of
+     * c during the loop. */
     __asm__("" : "+r"(c), "+r"(c_row));
     HDK_UNROLL
     for (int i = 0; i < rows; i++, c += c_row) {
@@ -76,7 +77,8 @@ HDK_INLINE void fn(tile_of)(const int rows, const int vecs, int64_t k, const T *
     }
 }
 
-/* Aligned, because the speed of small loops depends on their address, by up to a third. */
+/* The functions are aligned, because the address of a small loop changes its speed by up to a
+ * third. */
 #define HDK_TILE(rows)                                                                             \
     static __attribute__((aligned(32))) void fn(tile##rows)(                                       \
         int64_t k, const T *a, int64_t a_row, int64_t a_step, const T *b, int64_t b_step, T *c,    \

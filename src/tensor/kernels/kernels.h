@@ -29,7 +29,7 @@
 /* Never inlined: all callers share one copy of the code. */
 #define HDK_NOINLINE __attribute__((noinline, unused))
 
-/* Goes before a loop of at most 16 turns, which the compiler unrolls completely. */
+/* Goes before a loop of at most 16 iterations, which the compiler unrolls completely. */
 #ifdef __clang__
 #define HDK_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -68,13 +68,13 @@
 
 enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8, HDK_BF16 };
 
-/* A family names the last dtype for which each level has its own kernels (`most`); level.h says
- * which kernels AVX-512 lacks. hdk_softmax_for(dtype) is the table to use for a dtype;
- * hdk_softmax_common() is the table that has every kernel. `lowest` is the lowest level with a
- * table of its own: plain, or baseline. If it is baseline, the level plain uses the baseline
- * table. */
+/* HDK_FAMILY declares the tables of a family. `most` is the last dtype for which each level has
+ * kernels of its own; level.h says which kernels AVX-512 lacks. hdk_softmax_for(dtype) returns the
+ * table to use for a dtype, and hdk_softmax_common() the table that has every kernel. `lowest` is
+ * the lowest level with a table of its own, plain or baseline. If it is baseline, the level plain
+ * uses the baseline table. */
 
-/* For a family whose speed is limited by memory. AVX-512 uses the AVX2 table. */
+/* Declares a family whose speed is limited by memory. AVX-512 uses its AVX2 table. */
 #define HDK_FAMILY_AVX2(family, lowest) HDK__FAMILY_AVX2(family, lowest, family)
 #define HDK__FAMILY_AVX2(family, lowest, function)                                                 \
     extern const struct family family##_##lowest, family##_baseline, HDK__AVX2(family);            \
@@ -99,7 +99,7 @@ enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8, HDK_BF16 };
         return dtype <= (most) ? family() : family##_common();                                     \
     }
 
-/* A bfloat16 is the upper half of a float32. */
+/* Returns v, a bfloat16, as float32. A bfloat16 is the upper half of a float32. */
 static inline float hdk_from_bf16(uint16_t v)
 {
     const uint32_t bits = (uint32_t)v << 16;
@@ -108,8 +108,8 @@ static inline float hdk_from_bf16(uint16_t v)
     return x;
 }
 
-/* x rounded to the nearest bfloat16, ties to even. Every NaN becomes 0xffff, as in PyTorch's vector
- * code. */
+/* Returns x rounded to the nearest bfloat16, ties to even. Every NaN becomes 0xffff, as in
+ * PyTorch's vector code. */
 static inline uint16_t hdk_to_bf16(float x)
 {
     uint32_t bits;
@@ -121,8 +121,9 @@ static inline uint16_t hdk_to_bf16(float x)
  * element to the next. Operand 0 is the output. The op defines the type of *params. */
 typedef void (*hdk_loop)(char *const *data, const int64_t *strides, int64_t n, const void *params);
 
-/* A result of HDK_STREAM_BYTES or more is written past the cache, which could not hold it. Memory
- * is then not read before it is written, which saves a third of the traffic. */
+/* A result of HDK_STREAM_BYTES or more does not fit into the cache. It is written past the cache,
+ * with streaming stores. Memory is then not read before it is written, which saves a third of the
+ * traffic. */
 enum { HDK_STREAM_BYTES = 16 << 20 };
 
 #endif

@@ -2,7 +2,7 @@
  *
  * There are k lanes of n elements each. Element i of lane j of operand o lies at data[o] + i *
  * sn[o] + j * sk[o]; these strides count elements. An operand with one element per lane has sn 0.
- * Lanes never depend on each other, so any cut over k gives the same bits. */
+ * Lanes never depend on each other, so the bits are the same for any cut over k. */
 #ifndef HEED_KERNELS_LANES_H
 #define HEED_KERNELS_LANES_H
 
@@ -17,7 +17,8 @@ typedef struct hdk_lanes {
     int64_t sn[HDK_LANE_OPERANDS], sk[HDK_LANE_OPERANDS];
 } hdk_lanes;
 
-/* True if kernels read operand 1 lane by lane: its lanes lie further apart than their elements. */
+/* True if kernels read operand 1 lane by lane, because its lanes lie further apart than the
+ * elements of a lane. */
 static inline bool hdk_lanes_apart(const hdk_lanes *l)
 {
     int64_t sn = llabs(l->sn[1]), sk = llabs(l->sk[1]);

@@ -1,7 +1,8 @@
 /* level.h - the macros of kernels whose meaning differs from level to level.
  *
  * Kernels alone include it. What callers include, such as kernels.h, means the same at every level,
- * so heed.c (tools/amalgamate) has it once, and this header once for each level. */
+ * so heed.c, the whole library in one file (tools/amalgamate), has it once. It has this header once
+ * for each level. */
 #ifndef HEED_KERNELS_LEVEL_H
 #define HEED_KERNELS_LEVEL_H
 
@@ -19,8 +20,8 @@
 #define HDK_IF_WIDE(...) __VA_ARGS__
 #endif
 
-/* a b + c, rounded once if the level has the instruction, else twice. Code whose bits must not
- * depend on the level calls fmaf or fma. */
+/* a b + c, rounded once if the level has an instruction for it, and twice otherwise. Code whose
+ * bits must not depend on the level calls scalar_fma_f32 or fma. */
 #if HDK_AT_AVX2
 #define HDK_FUSED
 #define HDK_FMAF(a, b, c) __builtin_fmaf((a), (b), (c))

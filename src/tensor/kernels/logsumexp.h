@@ -1,13 +1,14 @@
 /* logsumexp.h - logsumexp along any dim: a template (template.h) for softmax_kernels.c, after
  * softmax_other.h and softmax_parts.h. */
 
-/* The number that is subtracted before exp: the maximum m, or 0 if it is infinite. */
+/* Returns the number that is subtracted before exp: the maximum m, or 0 if it is infinite. */
 static inline T fn(shift)(T m)
 {
     return m == (T)INFINITY || m == (T)-INFINITY ? 0 : m;
 }
 
-/* sum(exp(x)) of a lane whose maximum is +inf, which row_exp_sum and tile_exp cannot take. */
+/* Returns sum(exp(x)) of a lane whose maximum is +inf, which row_exp_sum and tile_exp cannot
+ * take. */
 static HDK_NOINLINE T fn(infinite_exp_sum)(const T *x, int64_t n, int64_t xn)
 {
     T sum = 0;
@@ -17,7 +18,7 @@ static HDK_NOINLINE T fn(infinite_exp_sum)(const T *x, int64_t n, int64_t xn)
     return sum;
 }
 
-/* sum(exp(x - shift(most))) of a row whose maximum is `most`. */
+/* Returns sum(exp(x - shift(most))) of a row whose maximum is `most`. */
 static inline T fn(shifted_exp_sum)(const T *x, int64_t n, T most)
 {
     T m = fn(shift)(most);

@@ -8,8 +8,8 @@
 
 #include "tensor/kernels/kernels.h"
 
-/* Goes before a loop whose turns are independent although its output may be one of its inputs.
- * The pragma silences clang about such loops that it cannot vectorise, for instance under
+/* Goes before a loop whose iterations are independent although its output may be one of its inputs.
+ * The first pragma silences clang about such loops that it cannot vectorise, for instance under
  * sanitizers. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
@@ -22,7 +22,7 @@
  * padding. So every level computes it in whole vectors. */
 enum { HDK_WHOLE = 16 };
 
-/* The number of a loop's operands, the output first, and the bytes of an element of each. */
+/* The number of a loop's operands, and the bytes of an element of each; the output is the first. */
 typedef struct hdk_operands {
     int n, size[4];
 } hdk_operands;

@@ -1,21 +1,23 @@
-/* norm.c - layer normalisation of rows. Forward: y = (x - mean) rstd w + b with
- * rstd = 1 / sqrt(var + eps). Backward, with xhat = (x - mean) rstd and g = dy w:
- * dx = rstd (g - mean(g) - xhat mean(g xhat)); dw = sum of dy xhat, db = sum of dy over the rows.
- * The results are new memory.
+/* norm.c - layer normalisation of rows. With rstd = 1 / sqrt(var + eps) and u = (x - mean) rstd:
+ *     forward     y = u w + b
+ *     backward    dx = rstd (g - mean(g) - u mean(g u)) with g = dy w;
+ *                 dw = sum of dy u, and db = sum of dy, over the rows
+ * The results share no memory with the operands.
  *
- * Mean and variance take two passes of partial sums in lanes. The second pass sums the distances
- * from the mean of the first, which is as accurate as the type allows, even far from 0. */
+ * Mean and variance take two passes, each with NORM_LANES partial sums. The second pass sums the
+ * differences from the mean of the first pass. So the result is as accurate as the type allows,
+ * even if x is far from 0. */
 #include "tensor/kernels/norm.h"
 #include "tensor/kernels/template.h"
 #include "tensor/kernels/vec.h"
 
 enum {
-    NORM_ROOM = 4096, /* most columns whose dw and db are summed on the stack */
+    NORM_ROOM = 4096, /* the most columns whose dw and db are summed on the stack */
     NORM_LANES = 32,  /* partial sums of a row: four vectors of 8 floats */
     NORM_SHORT = 16   /* rows of fewer elements are summed in order */
 };
 
-#define PARTS (NORM_LANES / VECTOR) /* vectors of NORM_LANES elements */
+#define PARTS (NORM_LANES / VECTOR) /* the number of vectors that hold NORM_LANES elements */
 
 #define TYPE f32
 #include "tensor/kernels/norm_body.h"

@@ -6,7 +6,8 @@
 #include "tensor/kernels/kernels.h"
 
 /* stats (rows, 3) holds the mean, a correction and rstd of each row. The normalised x is
- * (x - mean - correction) * rstd: the correction has the digits that rounding the mean loses. */
+ *     (x - mean - correction) * rstd
+ * The correction has the digits that are lost when the mean is rounded. */
 typedef struct hdk_norm_rows {
     int64_t rows, n;
     const void *x;      /* (rows, n) */
@@ -15,12 +16,12 @@ typedef struct hdk_norm_rows {
 } hdk_norm_rows;
 
 struct hdk_norm {
-    /* y = (x - mean) / sqrt(var + eps) * weight + bias with the biased var; writes stats. bias may
-     * be NULL. With `stream` y is written past the cache. */
+    /* Computes y = (x - mean) / sqrt(var + eps) * weight + bias with the biased var, and writes
+     * stats. bias may be NULL. With `stream` y is written past the cache. */
     void (*layer_norm[2])(const hdk_norm_rows *r, const void *bias, double eps, bool stream,
                           void *y);
-    /* dx (rows, n), and the sums over these rows alone: dweight (n,) and dbias (n,). Each may be
-     * NULL. With `stream` dx is written past the cache. */
+    /* Computes dx (rows, n), dweight (n,) and dbias (n,); the last two are sums over these rows
+     * alone. Each may be NULL. With `stream` dx is written past the cache. */
     void (*layer_norm_backward[2])(const hdk_norm_rows *r, const void *dy, bool stream, void *dx,
                                    void *dweight, void *dbias);
 };

@@ -12,7 +12,7 @@ static inline T fn(norm_fold)(T *p)
 
 /* ---------------------------------------------------------------- vectors of T */
 
-/* y = v. With `stream` v is written past the cache, and y is aligned to the size of v. */
+/* Sets y to v. With `stream` v is written past the cache, and y is aligned to the size of v. */
 HDK_INLINE void fn(vput)(T *y, V v, bool stream)
 {
     if (stream) {
@@ -47,7 +47,8 @@ static HDK_NOINLINE T fn(norm_sum)(const T *restrict x, int64_t n)
     return n < NORM_SHORT ? p[0] : fn(norm_fold)(p);
 }
 
-/* With g = dy w - shift and u = (x - mean - correction) rstd: of[0] = sum(g), of[1] = sum(g u) */
+/* Sets of[0] = sum(g) and of[1] = sum(g u), with g = dy w - shift and u = (x - mean - correction)
+ * rstd. */
 HDK_INLINE void fn(two_sums)(const T *restrict x, const T *restrict dy, const T *restrict w,
                              T shift, const T *stats, int64_t n, T *of)
 {
@@ -79,13 +80,14 @@ HDK_INLINE void fn(two_sums)(const T *restrict x, const T *restrict dy, const T 
     of[1] = n < NORM_SHORT ? q[0] : fn(norm_fold)(q);
 }
 
-/* of[0] = sum(x - shift), of[1] = sum((x - shift)^2) */
+/* Sets of[0] = sum(x - shift) and of[1] = sum((x - shift)^2). */
 static HDK_NOINLINE void fn(norm_moments)(const T *x, int64_t n, T shift, T *of)
 {
     fn(two_sums)(x, x, NULL, shift, (const T[]){shift, 0, 1}, n, of);
 }
 
-/* y = u w + b with u the normalised x; the product is rounded. Without b adds 0, so no y is -0. */
+/* Computes y = u w + b, where u is the normalised x, and u w is rounded. Without b it adds 0, so no
+ * y is -0. */
 static HDK_NOINLINE void fn(normalized)(const T *restrict x, int64_t n, const T *stats,
                                         const T *restrict w, const T *restrict b, bool stream,
                                         T *restrict y)
@@ -126,7 +128,7 @@ static void fn(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps,
 
 /* ---------------------------------------------------------------- backward */
 
-/* of[0] = mean(g), of[1] = mean(g u), with g = dy w and u the normalised x. */
+/* Sets of[0] = mean(g) and of[1] = mean(g u), with g = dy w and u the normalised x. */
 static HDK_NOINLINE void fn(row_means)(const T *x, const T *dy, const T *w, const T *stats,
                                        int64_t n, T *of)
 {
@@ -135,8 +137,9 @@ static HDK_NOINLINE void fn(row_means)(const T *x, const T *dy, const T *w, cons
     of[1] /= (T)n;
 }
 
-/* dx = rstd (g - mean(g) - u mean(g u)) with g = dy w and u the normalised x. Unless dw is NULL,
- * dw += dy u and db += dy. Prefetches more than the sums do, because it computes more. */
+/* Computes dx = rstd (g - mean(g) - u mean(g u)), with g = dy w and u the normalised x. Unless dw
+ * is NULL, adds dy u to dw and dy to db. Prefetches more than the sums do, because it computes
+ * more. */
 static HDK_NOINLINE void fn(row_dx)(const T *restrict x, const T *restrict dy, const T *restrict w,
                                     const T *stats, const T *of, int64_t n, bool stream,
                                     T *restrict dx, T *restrict dw, T *restrict db)
@@ -169,7 +172,7 @@ static HDK_NOINLINE void fn(row_dx)(const T *restrict x, const T *restrict dy, c
     }
 }
 
-/* dw += dy u and db += dy, each unless it is NULL. */
+/* Adds dy u to dw and dy to db, each unless it is NULL. */
 static inline void fn(row_dw)(const T *restrict x, const T *restrict dy, const T *stats, int64_t n,
                               T *restrict dw, T *restrict db)
 {

@@ -1,6 +1,6 @@
 /* optim_body.h - norms and clipping of gradients: a template (template.h) for optim_kernels.c. */
 
-/* The sum of squares, in double, in eight parts that the compiler may keep side by side. */
+/* Returns the sum of squares in double, in eight parts that the compiler may keep in vectors. */
 static double fn(norm_squares)(const T *x, int64_t n)
 {
     double part[8] = {0};

@@ -1,8 +1,8 @@
 /* optim_steps.h - the steps of optimizers: a template (template.h) for optim_kernels.c. Without a
  * TYPE it gives optim.h their names.
  *
- * A kernel is one loop, inlined once for each frequent set of states, so that it vectorises. The
- * arrays do not overlap. */
+ * A kernel is one loop, inlined once for each frequent set of states, so that compilers vectorise
+ * it. The arrays do not overlap. */
 #ifndef TYPE
 
 /* Adagrad uses RMSPROP, too. */
@@ -11,14 +11,15 @@
 
 #else
 
-/* dx = g + weight_decay x, with -g for g if `maximize` */
+/* Returns dx = g + weight_decay x, with -g in place of g if `maximize`. */
 HDK_INLINE T fn(direction)(T g, T x, const hdk_numbers *o)
 {
     const T sign = o->maximize ? -1 : 1, decay = (T)o->weight_decay;
     return decay != 0 ? FMA(decay, x, sign * g) : sign * g;
 }
 
-/* v = momentum v + keep dx; dx = v, or with Nesterov dx + momentum v; p -= lr dx */
+/* A step of SGD: v = momentum v + (1 - dampening) dx, or v = dx at the first step; then dx = v or,
+ * with Nesterov, dx = dx + momentum v; p -= lr dx. */
 HDK_INLINE void fn(sgd_run)(T *restrict p, const T *restrict g, T *restrict v, int64_t begin,
                             int64_t end, const hdk_numbers o)
 {
@@ -44,8 +45,9 @@ static void fn(sgd)(const hdk_step *s, int64_t begin, int64_t end)
     }
 }
 
-/* m = lerp(m, dx, w1); v = beta2 v + w2 dx^2; p = decay p - lr m / (sqrt(v) / correction2 + eps).
- * If `top` is given, it holds the largest v so far, which replaces v in p's equation. NaN stays. */
+/* A step of Adam: m = lerp(m, dx, 1 - beta1); v = beta2 v + w2 dx^2; p = decay p - lr m / (sqrt(v)
+ * / correction2 + eps). If `top` is given, it holds the largest v so far, which replaces v in p's
+ * equation. NaN stays. */
 HDK_INLINE void fn(adam_run)(T *restrict p, const T *restrict g, T *restrict m, T *restrict v,
                              T *restrict top, int64_t begin, int64_t end, const hdk_numbers o)
 {
@@ -73,8 +75,10 @@ static void fn(adam)(const hdk_step *s, int64_t begin, int64_t end)
     }
 }
 
-/* s = alpha s + w dx^2; p -= lr dx / (sqrt(s - m^2) + eps), with momentum by way of v. If alpha and
- * w are 1 and v and m are NULL, it is Adagrad's step to the bit. */
+/* A step of RMSprop: s = alpha s + w dx^2; p -= lr dx / (sqrt(s - m^2) + eps), where m is the
+ * running mean of dx, or 0 if m is NULL. With momentum, v = momentum v + dx / (sqrt(s - m^2) + eps)
+ * and p -= lr v. If alpha and w are 1 and v and m are NULL, this is Adagrad's step, with the same
+ * bits. */
 HDK_INLINE void fn(rmsprop_run)(T *restrict p, const T *restrict g, T *restrict s, T *restrict v,
                                 T *restrict m, int64_t begin, int64_t end, const hdk_numbers o)
 {
@@ -108,7 +112,7 @@ static void fn(rmsprop)(const hdk_step *k, int64_t begin, int64_t end)
     }
 }
 
-/* c = beta1 m + w1 dx; m = beta2 m + w2 dx; p = decay p - lr sign(c). NaN stays. */
+/* A step of Lion: c = beta1 m + w1 dx; m = beta2 m + w2 dx; p = decay p - lr sign(c). NaN stays. */
 static void fn(lion)(const hdk_step *s, int64_t begin, int64_t end)
 {
     T *restrict p = s->p, *restrict m = s->state[0];

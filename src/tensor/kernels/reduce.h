@@ -6,25 +6,26 @@
 #include "tensor/kernels/lanes.h"
 
 enum {
-    HDK_SUM, /* to x's dtype, where int64 wraps; bools to int64 */
-    HDK_MAX, /* NaN wins; n >= 1 */
+    HDK_SUM, /* in x's dtype, where int64 wraps; bools are summed to int64 */
+    HDK_MAX, /* NaN if the lane has a NaN; n >= 1 */
     HDK_MIN,
-    HDK_ANY, /* to bool: true if any element is not 0 */
+    HDK_ANY, /* bool: true if any element is not 0 */
     HDK_ALL,
-    HDK_VAR,    /* sum((x - mean)^2) / p, float64 inside */
+    HDK_VAR,    /* sum((x - mean)^2) / p, computed in float64 */
     HDK_ARGMAX, /* int64: index of the first maximum or NaN; operand 2: its value, or NULL */
     HDK_ARGMIN,
     HDK_REDUCTIONS
 };
 
-/* The most elements that HDK_SUM adds in one lane: its tree of partial sums has no more levels. */
+/* The most elements of a lane that HDK_SUM adds. Its tree of partial sums has levels for this
+ * many. */
 enum { HDK_SUM_MAX = 65536 };
 
 struct hdk_reduce {
     hdk_lane_kernel kernel[HDK_REDUCTIONS][4];
-    /* An hdk_loop: data[0] = data[2] (data[1] - data[3]); data[0] is contiguous. */
+    /* An hdk_loop that computes data[0] = data[2] (data[1] - data[3]); data[0] is contiguous. */
     hdk_loop center[2];
-    /* sum((x - t)^2) of contiguous x and t, in HDK_SUM's order; n <= HDK_SUM_MAX. */
+    /* Return sum((x - t)^2) of contiguous x and t, in HDK_SUM's order; n <= HDK_SUM_MAX. */
     float (*distance_f32)(const float *x, const float *t, int64_t n);
     double (*distance_f64)(const double *x, const double *t, int64_t n);
 };

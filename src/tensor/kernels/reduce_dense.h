@@ -1,7 +1,8 @@
 /* reduce_dense.h - makes strided elements contiguous: a template (template.h) for
  * reduce_kernels.c. */
 
-/* n <= REDUCE_BLOCK elements of x, `stride` apart, side by side: x itself, or a copy in room. */
+/* Returns n <= REDUCE_BLOCK elements of x, which lie `stride` apart, side by side: x itself, or a
+ * copy in room. */
 static HDK_NOINLINE const T *fn(dense)(const T *x, int64_t stride, int64_t n, T *restrict room)
 {
     if (stride == 1) {

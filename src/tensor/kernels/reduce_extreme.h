@@ -1,5 +1,6 @@
 /* reduce_extreme.h - maximum or minimum, and its place: a template for reduce_extremes.h, which
- * defines MOST (max or min), OP (>= or <=) and STRICTLY (> or <). A NaN wins and stays. */
+ * defines MOST (max or min), OP (>= or <=) and STRICTLY (> or <). The result of a lane with a NaN
+ * is NaN. */
 
 static T best(run)(const T *restrict x, int64_t n)
 {
@@ -62,8 +63,8 @@ static void best(tile)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k,
 
 REDUCTION(best(value), T, T, REDUCE_TILE, best(lane)(x, sn, n), best(tile)(x, sn, sk, n, k, y, ys))
 
-/* The index of the first element that is m or NaN, of n <= REDUCE_BLOCK elements; m is one of
- * them. */
+/* Returns the index of the first element that is m or NaN, of n <= REDUCE_BLOCK elements; m is one
+ * of them. */
 static int64_t best(find)(const T *x, int64_t n, T m)
 {
     int64_t i = 0;
@@ -82,7 +83,7 @@ static int64_t best(find)(const T *x, int64_t n, T m)
     return i;
 }
 
-/* Searches for the place only in the first block that has the best value. */
+/* Finds the first block that has the best value, and searches only there for its index. */
 static int64_t best(lane_arg)(const T *x, int64_t sn, int64_t n)
 {
     T m = 0, room[REDUCE_BLOCK];

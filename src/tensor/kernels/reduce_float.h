@@ -1,7 +1,8 @@
 /* reduce_float.h - the reductions that only floats have: a template (template.h) for
  * reduce_kernels.c, after reduce_sum.h. The variance is computed in float64 for both types. */
 
-/* sum[l] += sum(x - mean), or sum((x - mean)^2) if squared, over x[l], x[l + REDUCE_LANES], ... */
+/* Adds to each sum[l] the sum of x - mean, or of (x - mean)^2 if squared, over every
+ * REDUCE_LANES-th element from x[l] on. */
 HDK_INLINE void fn(moments)(const T *restrict x, int64_t n, double mean, bool squared, double *sum)
 {
     double p[REDUCE_LANES];
@@ -17,7 +18,7 @@ HDK_INLINE void fn(moments)(const T *restrict x, int64_t n, double mean, bool sq
             p[l] += squared ? d * d : d;
         }
     }
-    for (; i < n; i++) { /* too few for vectors; this index keeps the compiler from them */
+    for (; i < n; i++) { /* too few for vectors; this index keeps the compiler from using them */
         double d = (double)x[i] - mean;
         p[i % REDUCE_LANES] += squared ? d * d : d;
     }
@@ -27,7 +28,7 @@ HDK_INLINE void fn(moments)(const T *restrict x, int64_t n, double mean, bool sq
     }
 }
 
-/* sum(x - mean), or sum((x - mean)^2) if squared. */
+/* Returns sum(x - mean), or sum((x - mean)^2) if squared. */
 HDK_INLINE double fn(moment)(const T *x, int64_t sn, int64_t n, double mean, bool squared)
 {
     double p[REDUCE_LANES] = {0}, sum = 0;
@@ -84,7 +85,7 @@ static void fn(tile_var)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t 
 REDUCTION(fn(var), T, T, REDUCE_TILE, fn(run_var)(x, sn, n, p),
           fn(tile_var)(x, sn, sk, n, k, y, ys, p))
 
-/* y = g (x - m). g and m are one number each, or have one element per element of x. */
+/* Computes y = g (x - m). g and m are one number each, or have one element per element of x. */
 static void fn(center)(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
     T *restrict y = (T *)data[0], room[3][REDUCE_BLOCK];

@@ -1,10 +1,11 @@
 /* reduce_kernels.c - reductions along lanes: the sum of x_i, the sum of (x_i - mean)^2 / p, max or
  * min of x_i, the first i where it is, any and all. Only y is written.
  *
- * Lanes whose own elements are the closest in memory are runs, which are reduced one by one. If
- * neighbouring lanes are closer, a tile of lanes is reduced at a time, row by row. Both ways read
- * memory in order. A run or a row with gaps is copied, a block at a time, so that both ways
- * vectorise. The bits depend on n and on the way, never on gaps or the CPU level. */
+ * There are two ways, and both read memory in order. If the elements of a lane lie closer together
+ * than neighbouring lanes, the lane is a run, and is reduced by itself. Otherwise a tile of lanes
+ * is reduced at a time, row by row. A run or a row with gaps is first copied, a block at a time, so
+ * that compilers vectorise both ways. The bits depend on n and on the way, never on gaps or the CPU
+ * level. */
 #include <string.h>
 
 #include "tensor/kernels/reduce.h"
@@ -13,10 +14,10 @@
 
 enum {
     REDUCE_LANES = 32,  /* partial sums of a run: four vectors of 8 floats */
-    REDUCE_BLOCK = 512, /* elements of a run added in REDUCE_LANES lanes before they are folded */
-    REDUCE_STEP = 16,   /* elements of a strided lane added in order */
-    REDUCE_TILE = 128,  /* strided lanes side by side */
-    LEVELS = 13         /* HDK_SUM_MAX / REDUCE_STEP is 2^12 */
+    REDUCE_BLOCK = 512, /* elements of a run that are added in REDUCE_LANES partial sums */
+    REDUCE_STEP = 16,   /* elements of a lane of a tile that are added in order */
+    REDUCE_TILE = 128,  /* lanes of a tile */
+    LEVELS = 13 /* levels of partial sums (reduce_sum.h): HDK_SUM_MAX / REDUCE_STEP is 2^12 */
 };
 
 /* Defines a reduction of lanes of type X to one y of type Y per lane. RUN is the result of one lane
@@ -69,9 +70,9 @@ enum {
 #include "tensor/kernels/reduce_sum.h"
 #undef TYPE
 
-/* The functions for any and all. truth writes n bytes: 1 if x is not 0, else 0. has returns true if
- * the run has an element that is 0 (with `zero`, for all) or one that is not 0 (without it, for
- * any). FLAGS is as wide as T. */
+/* The functions for any and all. truth sets each of n bytes to 1 if the element of x is not 0, and
+ * to 0 otherwise. has returns true if the run has an element that is 0 (if `zero`; used by all), or
+ * one that is not 0 (otherwise; used by any). FLAGS is an integer as wide as T. */
 #define TRUTH(type, T, FLAGS)                                                                      \
     static void truth_##type(const void *from, int64_t at, int64_t stride, int64_t n, uint8_t *y)  \
     {                                                                                              \
@@ -105,8 +106,8 @@ TRUTH(i64, int64_t, uint64_t)
 
 typedef void (*truth_loop)(const void *x, int64_t at, int64_t stride, int64_t n, uint8_t *y);
 
-/* For each of k lanes, y is its `any` if `settles` is 1, and its `all` if `settles` is 0. One
- * element whose truth is `settles` decides y. */
+/* Sets y, for each of k lanes, to its `any` if `settles` is 1, and to its `all` if `settles` is 0.
+ * One element whose truth is `settles` decides y. */
 static void logical_tile(truth_loop truth, const void *x, int64_t sn, int64_t sk, int64_t n,
                          int64_t k, uint8_t *y, int64_t ys, uint8_t settles)
 {
@@ -133,7 +134,7 @@ LOGICAL(b8, uint8_t)
 LOGICAL(f64, double)
 LOGICAL(i64, int64_t)
 
-/* The number of the n <= REDUCE_BLOCK elements that are not 0. */
+/* Returns how many of the n <= REDUCE_BLOCK elements are not 0. */
 static int64_t count_block(const uint8_t *x, int64_t n)
 {
     uint16_t count = 0;
@@ -154,7 +155,8 @@ static int64_t count_run(const uint8_t *x, int64_t sn, int64_t n)
     return count;
 }
 
-/* Counts k <= REDUCE_BLOCK lanes in bytes, which are added to y after at most 255 rows. */
+/* Counts the elements that are not 0 in each of k <= REDUCE_BLOCK lanes. The counts are bytes,
+ * which are added to y after at most 255 rows, before they overflow. */
 static void count_tile(const uint8_t *x, int64_t sn, int64_t sk, int64_t n, int64_t k, int64_t *y,
                        int64_t ys)
 {
@@ -177,7 +179,7 @@ static void count_tile(const uint8_t *x, int64_t sn, int64_t sk, int64_t n, int6
     }
 }
 
-/* The sum of bools is int64. */
+/* Sums bools to int64. */
 REDUCTION(sum_b8, int64_t, uint8_t, REDUCE_BLOCK, count_run(x, sn, n),
           count_tile(x, sn, sk, n, k, y, ys))
 

@@ -1,10 +1,10 @@
 /* reduce_sum.h - sums: a template (template.h) for reduce_kernels.c.
  *
  * Only n decides the order. A run of fewer than 8 elements has PyTorch's four partial sums. A
- * longer run is cut into blocks of REDUCE_BLOCK elements, each summed in REDUCE_LANES lanes that
- * are folded in halves. The blocks' sums are added in pairs, like the carries of a binary counter,
- * so errors grow with log n. In a tile of neighbouring lanes, a block is REDUCE_STEP elements,
- * added in order. */
+ * longer run is cut into blocks of REDUCE_BLOCK elements, each summed in REDUCE_LANES partial sums,
+ * which are folded in halves. The blocks' sums are added in pairs, like the carries of a binary
+ * counter, so errors grow with log n. In a tile of neighbouring lanes, a block is REDUCE_STEP
+ * elements, added in order. */
 
 static T fn(short_sum)(const T *x, int64_t n)
 {
@@ -21,7 +21,8 @@ static T fn(short_sum)(const T *x, int64_t n)
     return p[0] + p[1] + p[2] + p[3];
 }
 
-/* The partial sums begin with 0, so none is -0, and zeros may follow the last elements. */
+/* Returns the sum of n <= REDUCE_BLOCK elements. The partial sums begin with 0, so none is -0, and
+ * zeros after the last elements change nothing. */
 static T fn(block_sum)(const T *restrict x, int64_t n)
 {
     enum { VECTORS = REDUCE_LANES / VECTOR };
@@ -57,6 +58,7 @@ static T fn(block_sum)(const T *restrict x, int64_t n)
     return fn(vsum)(p[0]);
 }
 
+/* Adds s, the sum of block number `blocks`, to the tree: level[i] has the sum of 2^i blocks. */
 static void fn(push)(T *level, uint64_t blocks, T s)
 {
     for (; blocks & 1; blocks >>= 1) {
@@ -65,6 +67,7 @@ static void fn(push)(T *level, uint64_t blocks, T s)
     *level = s;
 }
 
+/* Returns the sum of all `blocks` blocks in the tree. */
 static T fn(collect)(const T *level, uint64_t blocks)
 {
     T s = 0;
@@ -91,8 +94,8 @@ static T fn(run_sum)(const T *x, int64_t sn, int64_t n)
     return fn(collect)(level, blocks);
 }
 
-/* s = the sums of k <= REDUCE_TILE lanes of at most REDUCE_STEP elements, in order. Four rows at a
- * time save loads of s. */
+/* Sets s to the sums of k <= REDUCE_TILE lanes of at most REDUCE_STEP elements, in order. Adds four
+ * rows at a time, which saves loads of s. */
 static inline void fn(step_sum)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k,
                                 T *restrict s)
 {

@@ -1,5 +1,5 @@
-/* rotary.h - rotary positions, over lanes (lanes.h) of an even n, with sn 1 for all operands: y, x,
- * cos and sin. */
+/* rotary.h - rotary position embedding, over lanes (lanes.h) of an even n, with sn 1 for all
+ * operands: y, x, cos and sin. */
 #ifndef HEED_KERNELS_ROTARY_H
 #define HEED_KERNELS_ROTARY_H
 

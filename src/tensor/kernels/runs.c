@@ -5,8 +5,8 @@
 
 enum { RUN_BYTES = 2048 }; /* bytes of an operand's run */
 
-/* to = from for n elements of `size` bytes, `to_step` and `from_step` bytes apart. The compiler
- * vectorises it if it knows the size and the steps. */
+/* Copies n elements of `size` bytes, which lie from_step bytes apart, to places to_step bytes
+ * apart. Compilers vectorise it if they know the size and the steps. */
 HDK_INLINE void copy_steps(char *restrict to, int64_t to_step, const char *restrict from,
                            int64_t from_step, int64_t n, const size_t size)
 {
@@ -15,9 +15,9 @@ HDK_INLINE void copy_steps(char *restrict to, int64_t to_step, const char *restr
     }
 }
 
-/* to = from; at least one side is dense. Every second element, as in x[:, ::2], is gathered by
- * vectors. Bytes between the elements of a strided output are never written, because another thread
- * may write them. Such an output gets four elements a turn. */
+/* Copies as copy_steps does; at least one of the two sides is dense. Vectors gather every second
+ * element, as in x[:, ::2]. The bytes between the elements of a strided output are never written,
+ * because another thread may write them. Such an output gets four elements per iteration. */
 HDK_INLINE void copy_sized(char *to, int64_t to_step, const char *from, int64_t from_step,
                            int64_t n, const int64_t size)
 {

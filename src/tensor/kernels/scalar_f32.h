@@ -1,6 +1,6 @@
 /* scalar_f32.h - exp, log, tanh and erf of one float32 in plain arithmetic, which compilers
  * vectorise inside a loop. Every branch is computed and one is chosen, so all elements of a vector
- * go the same way. vec.h has functions of vectors. */
+ * take the same path. vec.h has functions of vectors. */
 #ifndef HEED_KERNELS_SCALAR_F32_H
 #define HEED_KERNELS_SCALAR_F32_H
 
@@ -24,13 +24,35 @@ static inline float scalar_of_f32(uint32_t bits)
     return x;
 }
 
+/* Returns a b + c with one rounding, at every level. Emscripten's fmaf rounds some sums to the
+ * wrong side, because WebAssembly has no rounding modes. There the sum is computed in float64, and
+ * `rest` is its error. If it has one, the sum becomes the odd one of the two float64 around the
+ * exact value. Then the conversion to float32 rounds it as it would round the exact value (Boldo
+ * and Melquiond 2008, "Emulation of FMA and correctly rounded sums"). */
+HDK_INLINE float scalar_fma_f32(float a, float b, float c)
+{
+#ifdef __wasm__
+    double product = (double)a * b, sum = product + c, of_c = sum - product;
+    double rest = (product - (sum - of_c)) + (c - of_c);
+    int64_t bits;
+    memcpy(&bits, &sum, sizeof bits);
+    if ((rest > 0 || rest < 0) && bits % 2 == 0) { /* a NaN is neither */
+        bits += (rest > 0) == (sum > 0) ? 1 : -1;
+    }
+    memcpy(&sum, &bits, sizeof bits);
+    return (float)sum;
+#else
+    return __builtin_fmaf(a, b, c);
+#endif
+}
+
 /* exp(x) = 2^q e^s with q = rint(x log2 e), |s| <= ln(2) / 2, and a polynomial of degree 7 for e^s.
  * The steps, their order and their fused multiply-adds are those of PyTorch's softmax. The bits are
- * the same at every CPU level, because fmaf is exact even if the level has no instruction for it.
+ * the same at every CPU level, because scalar_fma_f32 is exact even without an instruction for it.
  * For x <= -104 it is 0, for x > 88.73 infinity; NaN stays. Subnormal results are rounded once. */
 
-/* 1.5 * 2^23. v + HDK_EXP_SHIFT has rint(v) in its low bits; subtracting HDK_EXP_SHIFT again gives
- * rint(v). */
+/* 1.5 * 2^23. The sum v + HDK_EXP_SHIFT has rint(v) in its low bits. Subtracting HDK_EXP_SHIFT
+ * again gives rint(v). */
 #define HDK_EXP_SHIFT 12582912.0f
 
 #define HDK_LOG2_E 1.44269504088896341f
@@ -43,8 +65,9 @@ static const float hdk_exp_p[HDK_EXP_TERMS] = {
     0.000198527617612853646278381f, 0.00139304355252534151077271f, 0.00833336077630519866943359f,
     0.0416664853692054748535156f,   0.166666671633720397949219f,   0.5f};
 
-/* u 2^q, rounded once, for whole q from -150 to 129 and u near 1; shifted is q + HDK_EXP_SHIFT. 2^q
- * may be out of range, but its two factors are not, and only the second product rounds. */
+/* Returns u 2^q, rounded once, for a whole number q from -150 to 129 and u near 1; shifted is q +
+ * HDK_EXP_SHIFT. 2^q may be out of range, but its two factors are not, and only the second product
+ * rounds. */
 HDK_INLINE float scalar_scale_f32(float u, float shifted)
 {
     uint32_t exponent = scalar_bits_f32(shifted) - scalar_bits_f32(HDK_EXP_SHIFT) + 2 * 127;
@@ -59,14 +82,14 @@ HDK_INLINE float scalar_exp_f32(float x)
     x = x > 89.0f ? 89.0f : x;
 
     float shifted = x * HDK_LOG2_E + HDK_EXP_SHIFT, q = shifted - HDK_EXP_SHIFT;
-    float s = __builtin_fmaf(q, -HDK_LN2, x);
-    s = __builtin_fmaf(q, -HDK_LN2_REST, s);
+    float s = scalar_fma_f32(q, -HDK_LN2, x);
+    s = scalar_fma_f32(q, -HDK_LN2_REST, s);
     float u = hdk_exp_p[0];
     HDK_UNROLL
     for (int i = 1; i < HDK_EXP_TERMS; i++) {
-        u = __builtin_fmaf(u, s, hdk_exp_p[i]);
+        u = scalar_fma_f32(u, s, hdk_exp_p[i]);
     }
-    u = 1.0f + __builtin_fmaf(s * s, u, s);
+    u = 1.0f + scalar_fma_f32(s * s, u, s);
     return scalar_scale_f32(u, shifted);
 }
 
@@ -74,7 +97,7 @@ HDK_INLINE float scalar_exp_f32(float x)
  * special values are C's (Annex F). tools/generate/fit_vmath.py makes their polynomials, with the
  * least possible largest error. A level without fused multiply-adds rounds twice. */
 
-/* The polynomial with the n coefficients c, the highest power first. */
+/* Returns the polynomial with the n coefficients c, the highest power first. */
 HDK_INLINE float scalar_polynomial_f32(float x, int n, const float *c)
 {
     float y = c[0];
@@ -85,8 +108,8 @@ HDK_INLINE float scalar_polynomial_f32(float x, int n, const float *c)
     return y;
 }
 
-/* x = m 2^e with m from sqrt(1/2) to sqrt(2), f = m - 1: log x = e log 2 + f - f^2 / 2 + f^3 p(f).
- * log 2 has two parts; e times the first part is exact. */
+/* Returns log x = e log 2 + f - f^2 / 2 + f^3 p(f), where x = m 2^e with m from sqrt(1/2) to
+ * sqrt(2), and f = m - 1. log 2 has two parts; e times the first part is exact. */
 HDK_INLINE float scalar_log_f32(float x)
 {
     const uint32_t sqrt_half = 0x3f3504f3;
@@ -106,10 +129,11 @@ HDK_INLINE float scalar_log_f32(float x)
 
     y = x == 0 ? -INFINITY : y;
     y = x < 0 ? NAN : y;
-    return x < INFINITY ? y : x; /* infinity and NaN */
+    return x < INFINITY ? y : x; /* infinity and NaN stay */
 }
 
-/* With a = |x|: a + a^3 p(a^2) for a < 0.625, else 1 - 2 / (e^(2a) + 1); with x's sign. */
+/* Returns tanh x. With a = |x|, it is a + a^3 p(a^2) for a < 0.625, and 1 - 2 / (e^(2a) + 1)
+ * otherwise, with x's sign. */
 HDK_INLINE float scalar_tanh_f32(float x)
 {
     float z = x * x, a = fabsf(x);
@@ -118,11 +142,11 @@ HDK_INLINE float scalar_tanh_f32(float x)
                                    -0.3333328366279602f};
     float near = HDK_FMAF(a * z, scalar_polynomial_f32(z, 5, tanh_p), a);
     float far = 1 - 2 / (scalar_exp_f32(2 * a) + 1);
-    return copysignf(a < 0.625f ? near : far, x); /* -0 too */
+    return copysignf(a < 0.625f ? near : far, x); /* -0 stays -0 */
 }
 
-/* With a = |x|: a + a p(a^2) for a < 0.9375, else 1 - e^-(t + t q(t)) with t = min(a, 4); with x's
- * sign. */
+/* Returns erf x. With a = |x|, it is a + a p(a^2) for a < 0.9375, and 1 - e^-(t + t q(t)) with t =
+ * min(a, 4) otherwise, with x's sign. */
 HDK_INLINE float scalar_erf_f32(float x)
 {
     float z = x * x, a = fabsf(x), t = a > 4 ? 4 : a; /* a NaN stays */

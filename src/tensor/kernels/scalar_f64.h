@@ -26,8 +26,8 @@ HDK_INLINE double scalar_of_f64(uint64_t bits)
     return x;
 }
 
-/* The polynomial with the n coefficients c, the lowest power first; n is even. The even and the odd
- * powers are two chains, which run side by side. */
+/* Returns the polynomial with the n coefficients c, the lowest power first; n is even. The even and
+ * the odd powers are two chains, which the CPU computes side by side. */
 HDK_INLINE double scalar_polynomial_f64(double x, int n, const double *c)
 {
     double square = x * x, odd = c[n - 1], even = c[n - 2];
@@ -47,7 +47,7 @@ HDK_INLINE double scalar_polynomial_f64(double x, int n, const double *c)
 
 /* ---------------------------------------------------------------- exp */
 
-/* e^(x + rest) = 2^q (1 + p) for a small rest. Returns p, and sets *power to q. */
+/* Returns p and sets *power to q, where e^(x + rest) = 2^q (1 + p). rest is small. */
 HDK_INLINE double scalar_exp_part_f64(double x, double rest, uint64_t *power)
 {
     static const double exp_p[] = {0.5000000000000001,     0.16666666666666669,
@@ -75,7 +75,7 @@ HDK_INLINE double scalar_exp_f64(double x)
     return p * scalar_of_f64(half << 52) * scalar_of_f64((power - half) << 52);
 }
 
-/* exp(x) for a sum with 1, in which results below e^-700 do not count. */
+/* Returns exp(x) for a sum with 1, in which results below e^-700 do not count. */
 HDK_INLINE double scalar_exp_beside_1_f64(double x)
 {
     uint64_t power;
@@ -85,7 +85,8 @@ HDK_INLINE double scalar_exp_beside_1_f64(double x)
     return (p + p) * scalar_of_f64((power + 1022) << 52);
 }
 
-/* e^(x + rest) - 1 for x from -50 to 0 and a small rest, and NaN. *low is the rounding error. */
+/* Returns e^(x + rest) - 1 for x from -50 to 0, or NaN, and a small rest. Sets *low to the rounding
+ * error of the result. */
 HDK_INLINE double scalar_expm1_f64(double x, double rest, double *low)
 {
     uint64_t power;
@@ -95,8 +96,8 @@ HDK_INLINE double scalar_expm1_f64(double x, double rest, double *low)
     return t;
 }
 
-/* With t = e^(-2 |x|) - 1: -t / (2 + t), with x's sign. A straight line replaces 1 / (2 + t) in the
- * correction of the roundings of t and of 2 + t. */
+/* Returns tanh x. With t = e^(-2 |x|) - 1, it is -t / (2 + t), with x's sign. A correction makes up
+ * for the rounding of t and of 2 + t. In it, a straight line replaces 1 / (2 + t). */
 HDK_INLINE double scalar_tanh_f64(double x)
 {
     double a = fabs(x), low,
@@ -105,8 +106,9 @@ HDK_INLINE double scalar_tanh_f64(double x)
     return copysign(y + (low - y * rest) * (1.457 - 0.5 * sum), x);
 }
 
-/* With a = min(|x|, 6): 1 - e^-(a (2 / sqrt(pi) + a p(a) / q(a))), with x's sign. The upper halves
- * of a and of 2 / sqrt(pi) have an exact product; the other terms are small beside it. */
+/* Returns erf x. With a = min(|x|, 6), it is 1 - e^-(a (2 / sqrt(pi) + a p(a) / q(a))), with x's
+ * sign. The upper halves of a and of 2 / sqrt(pi) have an exact product; the other terms are small
+ * beside it. */
 HDK_INLINE double scalar_erf_f64(double x)
 {
     static const double p[] = {0.6366197723675814,    1.2596483064114898,    1.2073247251922066,
@@ -135,7 +137,7 @@ HDK_INLINE double scalar_erf_f64(double x)
 
 /* ---------------------------------------------------------------- log */
 
-/* log(m 2^e) + rest for m = 1 + f from sqrt(1/2) to sqrt(2) and a small rest. */
+/* Returns log(m 2^e) + rest, for m = 1 + f from sqrt(1/2) to sqrt(2) and a small rest. */
 HDK_INLINE double scalar_log_of_f64(double f, double e, double rest)
 {
     static const double log_p[] = {
@@ -147,7 +149,7 @@ HDK_INLINE double scalar_log_of_f64(double f, double e, double rest)
     return e * F64_LN2 - ((half - low) - f);
 }
 
-/* x = (1 + f) 2^e for normal x > 0. Returns f, and sets *e. */
+/* Returns f and sets *e, where x = (1 + f) 2^e. x is positive and normal. */
 HDK_INLINE double scalar_split_f64(double x, double *e)
 {
     const uint64_t sqrt_half = 0x3fe6a09e667f3bcd, one = 0x3ff0000000000000;
@@ -156,12 +158,12 @@ HDK_INLINE double scalar_split_f64(double x, double *e)
     return scalar_of_f64((bits & 0xfffffffffffff) + sqrt_half) - 1;
 }
 
-/* y, or the special value of log x if x is 0, negative, infinite or NaN. */
+/* Returns y, or the special value of log x if x is 0, negative, infinite or NaN. */
 HDK_INLINE double scalar_log_ends_f64(double x, double y)
 {
     y = x == 0 ? -INFINITY : y;
     y = x < 0 ? NAN : y;
-    return x < INFINITY ? y : x; /* infinity and NaN */
+    return x < INFINITY ? y : x; /* infinity and NaN stay */
 }
 
 HDK_INLINE double scalar_log_f64(double x)
@@ -171,21 +173,21 @@ HDK_INLINE double scalar_log_f64(double x)
     return scalar_log_ends_f64(x, scalar_log_of_f64(f, e - tiny, 0));
 }
 
-/* log(1 + x) = log u + rest, where u is 1 + x rounded, and rest makes up for the rounding. If
- * u is from sqrt(1/2) to sqrt(2), f is x itself and rest is 0. */
+/* Returns log(1 + x) = log u + rest, where u is 1 + x rounded, and rest makes up for the rounding.
+ * If u is from sqrt(1/2) to sqrt(2), f is x itself and rest is 0. */
 HDK_INLINE double scalar_log1p_f64(double x)
 {
     double e, u = 1 + x, less = u - 1, f = scalar_split_f64(u, &e);
     double rest = ((1 - (u - less)) + (x - less)) / u;
     double y = scalar_log_of_f64(e == 0 ? x : f, e, e == 0 ? 0 : rest);
-    return scalar_log_ends_f64(u, x == 0 ? x : y); /* -0 too */
+    return scalar_log_ends_f64(u, x == 0 ? x : y); /* -0 stays -0 */
 }
 
 /* ---------------------------------------------------------------- for float32 results
  *
  * Their relative error is less than 2^-32. */
 
-/* exp(x) for x from -700 to 700, and NaN. */
+/* Returns exp(x), for x from -700 to 700, or NaN. */
 HDK_INLINE double scalar_exp_short_f64(double x)
 {
     static const double exp_p[] = {0.5000000013457727,    0.16666666681614256,
@@ -197,7 +199,7 @@ HDK_INLINE double scalar_exp_short_f64(double x)
     return p * scalar_of_f64((scalar_bits_f64(shifted) - scalar_bits_f64(F64_SHIFT) + 1023) << 52);
 }
 
-/* log(m 2^e) for m = 1 + f from sqrt(1/2) to sqrt(2). */
+/* Returns log(m 2^e), for m = 1 + f from sqrt(1/2) to sqrt(2). */
 HDK_INLINE double scalar_log_short_of_f64(double f, double e)
 {
     static const double log_p[] = {0.6666666655449709, 0.40000121839806124, 0.2855082081596066,
@@ -210,11 +212,11 @@ HDK_INLINE double scalar_log1p_short_f64(double x)
 {
     double e, u = 1 + x, f = scalar_split_f64(u, &e);
     double y = scalar_log_short_of_f64(e == 0 ? x : f, e);
-    return scalar_log_ends_f64(u, x == 0 ? x : y); /* -0 too */
+    return scalar_log_ends_f64(u, x == 0 ? x : y); /* -0 stays -0 */
 }
 
-/* a^b = e^(b log |a|), with its sign. NaN if a < 0 is finite and b is not whole. a and b are
- * floats, and every float from 2^24 on is even. */
+/* Returns a^b = e^(b log |a|), with its sign. It is NaN if a is negative and finite, and b is not
+ * whole. a and b are numbers of float32, of which all from 2^24 on are even. */
 HDK_INLINE double scalar_pow_short_f64(double a, double b)
 {
     double e, base = fabs(a), f = scalar_split_f64(base, &e);
@@ -235,8 +237,8 @@ HDK_INLINE double scalar_pow_short_f64(double a, double b)
 
 #define F64_SIN_MOST 16384 /* scalar_sin_f64 takes |x| below this */
 
-/* sin(x + quarters pi / 2). x = q pi / 2 + r with pi / 2 in three parts; q times each of the first
- * two is exact. */
+/* Returns sin(x + quarters pi / 2). x = q pi / 2 + r, with pi / 2 in three parts; q times each of
+ * the first two parts is exact. */
 HDK_INLINE double scalar_sin_f64(double x, int quarters)
 {
     static const double sin_p[] = {-0.16666666666666666,    0.008333333333330936,
@@ -255,7 +257,7 @@ HDK_INLINE double scalar_sin_f64(double x, int quarters)
     uint64_t c = scalar_bits_f64(w + ((1 - w) - half + z * z * scalar_polynomial_f64(z, 6, cos_p)));
     uint64_t n = scalar_bits_f64(shifted) + (uint64_t)quarters, odd = 0 - (n & 1);
     double y = scalar_of_f64(((c & odd) | (s & ~odd)) ^ (n & 2) << 62);
-    return quarters == 0 && x == 0 ? x : y; /* -0 too */
+    return quarters == 0 && x == 0 ? x : y; /* -0 stays -0 */
 }
 
 #endif

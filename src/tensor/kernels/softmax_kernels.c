@@ -8,8 +8,8 @@
  *
  * Along the last dim (softmax_last.h) each row is contiguous. Its sum is PyTorch's
  * (softmax_parts.h), and the row is multiplied by 1 / sum. Along other dims (softmax_other.h)
- * neighbouring lanes go side by side. Each lane is summed in order and divided by its sum. Rows
- * with NaN, with +inf, or all -inf become NaN by arithmetic.
+ * neighbouring lanes are computed side by side. Each lane is summed in order and divided by its
+ * sum. A row with NaN or +inf, or with -inf alone, becomes NaN without a special case.
  *
  * Cross entropy reads each row of logits twice forward (maximum, sum) and once backward. It never
  * stores the softmax, only two numbers per row from which the softmax follows. */
@@ -27,11 +27,12 @@ enum {
     SOFTMAX_TILE = 128,  /* lanes side by side */
     ROWS_AHEAD = 4,      /* rows of a tile between a prefetch and its read */
     SHORT_ROWS = 64,     /* rows of fewer than 8 elements that are computed at a time */
-    SOFTMAX_ROOM = 4096, /* elements of a row that are computed in a buffer, in the first cache */
+    SOFTMAX_ROOM = 4096, /* elements of a row that are computed in a buffer, in the L1 cache */
     LOGITS_ROOM = 2048
 };
 
-/* The length of the part that begins at i, if `all` elements are cut into parts of `most`. */
+/* Returns the length of the part that begins at i, if `all` elements are cut into parts of
+ * `most`. */
 static inline int64_t part_of(int64_t all, int64_t i, int64_t most)
 {
     return all - i < most ? all - i : most;
@@ -58,12 +59,12 @@ static inline int64_t part_of(int64_t all, int64_t i, int64_t most)
 
 enum {
     LANES_TOGETHER = 4, /* lanes whose sums stay in registers */
-    LINE = 16           /* float32 elements of a cache line */
+    LINE = 16           /* float32 elements in a cache line */
 };
 
-/* y_i = x_0 + ... + x_i, summed in the type SUM. Backward runs it from the end, with negative
- * strides. Takes LANES_TOGETHER lanes at a time if a lane's own elements are the closest in memory,
- * else more lanes side by side. */
+/* Computes y_i = x_0 + ... + x_i, summed in the type SUM. Backward runs it from the end, with
+ * negative strides. Takes LANES_TOGETHER lanes at a time if the elements of a lane lie closer
+ * together than the lanes, and more lanes otherwise. */
 #define CUMSUM(name, T, SUM)                                                                       \
     HDK_INLINE void name##_tile(const hdk_lanes *l, T *restrict y, const T *restrict x, int64_t k) \
     {                                                                                              \
@@ -91,7 +92,7 @@ enum {
     static void name(const hdk_lanes *l, void *const *data, double p)                              \
     {                                                                                              \
         bool apart = llabs(l->sn[1]) < llabs(l->sk[1]);                                            \
-        bool rows = llabs(l->sn[0]) < llabs(l->sk[0]); /* each lane writes lines of its own */     \
+        bool rows = llabs(l->sn[0]) < llabs(l->sk[0]); /* each lane writes its own cache lines */  \
         int64_t tile = apart ? LANES_TOGETHER : rows ? LINE : SOFTMAX_TILE;                        \
         (void)p;                                                                                   \
         for (int64_t j = 0, k; (k = part_of(l->k, j, tile)) > 0; j += tile) {                      \

@@ -1,7 +1,7 @@
 /* softmax_last.h - softmax and log_softmax along the last dim, row by row: a template (template.h)
  * for softmax_kernels.c, after softmax_other.h and softmax_parts.h. */
 
-/* k rows of fewer than 8 elements. exp runs over all of them at once. */
+/* Computes the softmax of k rows of fewer than 8 elements. exp runs over all of them at once. */
 static void fn(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y)
 {
     for (int64_t j = 0; j < k; j++) {
@@ -26,8 +26,9 @@ static void fn(softmax_short)(const T *x, int64_t xk, int64_t n, int64_t k, T *y
     }
 }
 
-/* One row whose maximum is *m. Sets *m to the maximum of the row `next`. A long row that goes past
- * the cache is computed twice, so that its exponentials need no buffer. */
+/* Computes the softmax of one row, whose maximum is *m. Sets *m to the maximum of the row `next`.
+ * For a long row that is written past the cache, the exponentials are computed twice, so that they
+ * need no buffer. */
 static void fn(softmax_row)(const T *x, int64_t n, T *m, const T *next, T *y, bool stream)
 {
     T room[SOFTMAX_ROOM], most = *m;
@@ -65,7 +66,7 @@ static void fn(softmax_last)(const hdk_lanes *l, void *const *data, double p)
     hdk_stream_end();
 }
 
-/* dx = (dy - sum(dy y)) y */
+/* Computes dx = (dy - sum(dy y)) y. */
 static void fn(softmax_last_backward)(const hdk_lanes *l, void *const *data, double p)
 {
     for (int64_t j = 0; j < l->k; j++) {
@@ -97,7 +98,7 @@ static void fn(log_softmax_last)(const hdk_lanes *l, void *const *data, double p
     hdk_stream_end();
 }
 
-/* dx = dy - exp(y) sum(dy) */
+/* Computes dx = dy - exp(y) sum(dy). */
 static void fn(log_softmax_last_backward)(const hdk_lanes *l, void *const *data, double p)
 {
     T room[SOFTMAX_ROOM];

@@ -2,13 +2,13 @@
  * once: a template (template.h), which every CPU level compiles for float32 and float64. Lanes that
  * are not side by side are copied row by row. */
 
-/* m, or -0 if m is 0, because subtracting -0 from either zero gives +0. */
+/* Returns m, or -0 if m is 0, because subtracting -0 from either zero gives +0. */
 static inline T fn(minus_zero)(T m)
 {
     return m == 0 ? -(T)0 : m;
 }
 
-/* to[j] = from[j], with the strides in elements */
+/* Copies k elements, with the strides in elements. */
 static HDK_NOINLINE void fn(lanes_copy)(T *to, int64_t to_sk, const T *from, int64_t sk, int64_t k)
 {
     for (int64_t j = 0; j < k; j++) {
@@ -20,14 +20,14 @@ static HDK_NOINLINE void fn(lanes_copy)(T *to, int64_t to_sk, const T *from, int
  * no CPU predicts them. */
 static HDK_NOINLINE void fn(tile_ahead)(const T *x, int64_t sn, int64_t k, int64_t sk)
 {
-    /* Otherwise compilers drop the calls of a function that computes nothing. */
+    /* Without this, compilers drop the calls of a function that computes nothing. */
     __asm__ volatile("");
     if (sk == 1) {
         hdk_prefetch_at(x, ROWS_AHEAD * sn * (int64_t)sizeof(T), (size_t)k * sizeof(T));
     }
 }
 
-/* k lanes of the row at x, side by side: x itself, or a copy in `room`. */
+/* Returns k lanes of the row at x, side by side: x itself, or a copy in `room`. */
 static inline const T *fn(tile_row)(const T *x, int64_t sn, int64_t k, int64_t sk, T *room)
 {
     fn(tile_ahead)(x, sn, k, sk);
@@ -38,7 +38,8 @@ static inline const T *fn(tile_row)(const T *x, int64_t sn, int64_t k, int64_t s
     return room;
 }
 
-/* The place to compute the row of y in: y itself if its lanes are side by side, else `room`. */
+/* Returns the place to compute the row of y in: y itself if its lanes are side by side, else
+ * `room`. */
 static inline T *fn(tile_to)(T *y, int64_t sn, int64_t k, int64_t sk, T *room)
 {
     fn(tile_ahead)(y, sn, k, sk);
@@ -53,7 +54,7 @@ static inline void fn(tile_put)(T *y, int64_t k, int64_t sk, const T *row)
     }
 }
 
-/* to = a op b for k lanes, by the loop of op. `to` may be a or b. */
+/* Computes to = a op b for k lanes, by the loop of op. `to` may be a or b. */
 static HDK_NOINLINE void fn(lanes_op)(int op, T *to, const T *a, const T *b, int64_t k)
 {
     const int dtype = sizeof(T) == sizeof(double) ? HDK_F64 : HDK_F32;
@@ -76,7 +77,7 @@ static HDK_NOINLINE void fn(tile_max)(const T *x, int64_t n, int64_t sn, int64_t
     }
 }
 
-/* e = exp(x - m) for k lanes, and s += e. */
+/* Computes e = exp(x - m) for k lanes, and adds e to s. */
 static HDK_NOINLINE void fn(tile_exp)(const T *x, int64_t sn, int64_t k, int64_t sk,
                                       const T *restrict m, T *restrict e, T *restrict s)
 {
@@ -88,7 +89,7 @@ static HDK_NOINLINE void fn(tile_exp)(const T *x, int64_t sn, int64_t k, int64_t
     }
 }
 
-/* The softmax of k lanes. */
+/* Computes the softmax of k lanes. */
 static inline void fn(softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x, int64_t xn,
                                     int64_t xk, int64_t n, int64_t k)
 {
@@ -126,7 +127,7 @@ static inline void fn(log_softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x
     }
 }
 
-/* dx = (dy - sum(dy y)) y for softmax, and dy - exp(y) sum(dy) for log_softmax. */
+/* Computes dx = (dy - sum(dy y)) y for softmax, and dx = dy - exp(y) sum(dy) for log_softmax. */
 static inline void fn(tile_backward)(const hdk_lanes *l, void *const *data, int64_t j0, int64_t k,
                                      bool logarithm)
 {

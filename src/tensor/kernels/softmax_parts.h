@@ -2,8 +2,9 @@
  * float64. softmax_kernels.c and attention_kernels.c use them.
  *
  * The order of the sums is PyTorch's for 8 floats a vector, at every CPU level. Fewer than 8
- * elements are summed in order. More elements are summed in 8 lanes, the tail in the first of them;
- * then the lanes are folded in halves. */
+ * elements are summed in order. More elements are summed in 8 lanes; those that are left over at
+ * the end go to the first lanes. Then the lanes are folded in halves: the upper half is added to
+ * the lower one until one number is left. */
 #ifndef HEED_KERNELS_SOFTMAX_PARTS_H
 #define HEED_KERNELS_SOFTMAX_PARTS_H
 

@@ -1,21 +1,22 @@
 /* softmax_parts_type.h - the parts of a softmax for one type: the template (template.h) that
  * softmax_parts.h includes. */
 
-/* STEP: elements of a step, which is whole vectors at every level and twice the lanes of a sum.
- * SIDE: exponentials that are computed side by side, as many float32 as stay in registers; float64
- * are computed by a call. */
+/* STEP is the number of elements of a step, which is whole vectors at every level and twice the
+ * lanes of a sum. SIDE is the number of exponentials that are computed side by side: for float32 as
+ * many as stay in registers. float64 exponentials are computed by a call. */
 #define STEP 16
 #define SIDE (sizeof(T) == sizeof(float) ? 4 * VECTOR : 32)
 #define LANES fn(lanes)
 
-/* 8 elements: the lanes of a sum */
+/* The 8 lanes of a sum. */
 typedef struct LANES {
     SVEC part[8 / SVECTOR];
 } LANES;
 
 /* ---------------------------------------------------------------- steps */
 
-/* e = the last n < STEP elements of x, then `pad`, which changes no result of the caller. */
+/* Sets e to the last n < STEP elements, which lie at x, followed by `pad`, which changes no result
+ * of the caller. */
 HDK_INLINE void fn(load_rest)(const T *x, int64_t n, T pad, T *e)
 {
 #if HDK_AT_AVX512
@@ -53,7 +54,7 @@ HDK_INLINE void fn(add_step)(LANES *lane, const T *e)
     }
 }
 
-/* The sum of the n elements of x, in order. */
+/* Returns the sum of the n elements of x, in order. */
 HDK_INLINE T fn(sum_few)(const T *x, int64_t n)
 {
     T sum = -(T)0;
@@ -63,7 +64,8 @@ HDK_INLINE T fn(sum_few)(const T *x, int64_t n)
     return sum;
 }
 
-/* The lanes folded in halves, or for n < 8 the sum of the n elements at `first`, in order. */
+/* Returns the sum of the lanes, folded in halves, or for n < 8 the sum of the n elements at
+ * `first`, in order. */
 HDK_INLINE T fn(fold_lanes)(const LANES *lane, const T *first, int64_t n)
 {
     T p[8];
@@ -89,7 +91,7 @@ HDK_INLINE void fn(max_begin)(V *m, T x)
     }
 }
 
-/* m = the larger of m and a step of x */
+/* Raises m to the larger of m and a step of x. */
 HDK_INLINE void fn(max_step)(V *m, const T *x)
 {
     HDK_UNROLL
@@ -98,7 +100,7 @@ HDK_INLINE void fn(max_step)(V *m, const T *x)
     }
 }
 
-/* The maximum of m and of x from i on. m covers x[0] already. */
+/* Returns the maximum of m and of x from i on. m covers x[0] already. */
 HDK_INLINE T fn(max_with_rest)(V *m, const T *x, int64_t i, int64_t n)
 {
     T p[STEP];
@@ -133,8 +135,9 @@ static HDK_NOINLINE T fn(row_max)(const T *x, int64_t n)
     return fn(max_with_rest)(m, x, i, n);
 }
 
-/* e = exp(x - m - log_sum) for `some` elements, a constant for the compiler. Adds them to the
- * lanes. Unless next is NULL, also raises the maxima `most` to the same elements of next. */
+/* Sets e to exp(x - m - log_sum) for `some` elements, which is a constant at compile time, and adds
+ * them to the lanes. Unless next is NULL, also raises the maxima `most` to the elements of next at
+ * the same places. */
 HDK_INLINE void fn(exp_pass_part)(const int some, const T *x, T m, T log_sum, T *e, LANES *lane,
                                   const T *next, V *most)
 {
@@ -183,19 +186,20 @@ HDK_INLINE T fn(exp_pass)(const T *x, int64_t n, T m, T log_sum, T *e, const T *
     return fn(fold_lanes)(&lane, step, n);
 }
 
-/* e = exp(x - m - log_sum) */
+/* Sets e to exp(x - m - log_sum). */
 static HDK_NOINLINE void fn(row_exp)(const T *x, int64_t n, T m, T log_sum, T *e)
 {
     fn(exp_pass)(x, n, m, log_sum, e, NULL, NULL);
 }
 
-/* e = exp(x - *m), unless e is NULL. Returns the sum. Sets *m to the maximum of the row `next`. */
+/* Sets e to exp(x - *m), unless e is NULL, and returns the sum. Sets *m to the maximum of the row
+ * `next`. */
 static HDK_NOINLINE T fn(row_exp_sum)(const T *x, int64_t n, T *m, const T *next, T *e)
 {
     return fn(exp_pass)(x, n, *m, 0, e, next, m);
 }
 
-/* sum(x y), or sum(x) if y is NULL. */
+/* Returns sum(x y), or sum(x) if y is NULL. */
 static HDK_NOINLINE T fn(row_products)(const T *x, const T *y, int64_t n)
 {
     T step[STEP] = {0}, other[STEP];
@@ -237,7 +241,8 @@ static inline T fn(row_sum)(const T *x, int64_t n)
 
 /* ---------------------------------------------------------------- results past the cache */
 
-/* The place to compute a result in: y, or `room` if result_done copies it past the cache. */
+/* Returns the place to compute a result in: y, or `room` if result_done copies it past the
+ * cache. */
 static inline T *fn(result_at)(T *y, T *room, bool stream)
 {
     return stream ? room : y;
@@ -250,7 +255,7 @@ static inline void fn(result_done)(T *y, const T *to, int64_t n)
     }
 }
 
-/* y = (x - s) w, or (x - s) a if w is NULL. y may be x. */
+/* Computes y = (x - s) w, or y = (x - s) a if w is NULL. y may be x. */
 HDK_INLINE void fn(put_products)(T *y, const T *x, T s, const T *w, T a, int64_t n, bool stream)
 {
     int64_t i = 0, head = stream ? hdk_line_begin(y, sizeof(T), n) : 0;
@@ -269,13 +274,13 @@ HDK_INLINE void fn(put_products)(T *y, const T *x, T s, const T *w, T a, int64_t
     }
 }
 
-/* y = e a; e may be y */
+/* Computes y = e a. e may be y. */
 static inline void fn(put_scaled)(T *y, const T *e, int64_t n, T a, bool stream)
 {
     fn(put_products)(y, e, 0, NULL, a, n, stream);
 }
 
-/* y = x - m - log_sum */
+/* Computes y = x - m - log_sum. */
 static inline void fn(put_less)(T *restrict y, const T *restrict x, int64_t n, T m, T log_sum)
 {
     for (int64_t i = 0; i < n; i++) {

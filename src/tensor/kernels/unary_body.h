@@ -9,7 +9,7 @@ static HDK_NOINLINE void fn(sines)(T *y, const T *x, int64_t n, int quarters)
     }
 }
 
-/* y = sin(x + quarters pi / 2). Calls libm if |x| >= F64_SIN_MOST, or x is NaN. */
+/* Computes y = sin(x + quarters pi / 2). Calls libm for x with |x| >= F64_SIN_MOST, and for NaN. */
 static HDK_NOINLINE void fn(circle)(T *y, const T *x, int64_t n, int quarters, T (*libm)(T))
 {
     T xs[UNARY_PART], rest[HDK_WHOLE];
@@ -47,8 +47,8 @@ static void fn(cos)(char *const *data, const int64_t *strides, int64_t n, const 
     fn(circle)((T *)data[0], (const T *)data[1], n, 1, _Generic((T)0, float : cosf, default : cos));
 }
 
-/* y = log(1 + e^(beta x)) / beta, or x if beta x > threshold. Works on UNARY_PART elements at a
- * time, so that each step runs over several elements side by side. */
+/* Computes y = log(1 + e^(beta x)) / beta, or x if beta x > threshold. Works on UNARY_PART elements
+ * at a time, so that each step runs over several elements side by side. */
 static void fn(softplus)(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
     const T beta = ((const T *)params)[0], threshold = ((const T *)params)[1];

@@ -5,7 +5,7 @@
 
 #include "tensor/kernels/unary_made.h"
 
-enum { UNARY_PART = 256 }; /* elements that stay in the first cache */
+enum { UNARY_PART = 256 }; /* elements that stay in the L1 cache */
 
 #define TYPE f32
 #include "tensor/kernels/unary_body.h"

@@ -71,8 +71,8 @@ typedef uint32_t vec_u32 __attribute__((vector_size(HDK_REGISTER), aligned(4), m
 
 typedef uint16_t vec_bf16 __attribute__((vector_size(HDK_REGISTER / 2), aligned(2), may_alias));
 
-/* Loads bfloat16 from any address as float32. By intrinsics, because GCC splits a conversion of
- * vectors into halves. */
+/* Loads bfloat16 from any address as float32. It uses intrinsics, because GCC splits a conversion
+ * of vectors into halves. */
 HDK_INLINE vec_f32 vload_bf16(const uint16_t *x)
 {
 #if HDK_AT_AVX512
@@ -91,16 +91,17 @@ typedef float upper_f32 __attribute__((vector_size(32)));
 typedef int32_t upper_i32 __attribute__((vector_size(32)));
 typedef int32_t four_i32 __attribute__((vector_size(16)));
 
-/* a > b ? a : b by a mask, because compilers make scalar code of a loop over the elements. */
+/* a > b ? a : b for each element. It uses a mask, because compilers make scalar code of a loop over
+ * the elements. */
 #define HDK__LARGER(a, b, integers) (((integers)(a) & ((a) > (b))) | ((integers)(b) & ~((a) > (b))))
 
-/* v where all bits of the mask's element are 1, and 0 where all are 0. */
+/* Returns v where all bits of the mask's element are 1, and 0 where all are 0. */
 HDK_INLINE vec_f32 vkeep_f32(vec_f32 v, vec_i32 mask)
 {
     return (vec_f32)((vec_i32)v & mask);
 }
 
-/* a b for the low halves of the elements. */
+/* Returns the products of the low halves of the elements. */
 HDK_INLINE vec_u64 vmullow_u64(vec_u64 a, vec_u64 b)
 {
 #ifdef HDK_X86
@@ -110,8 +111,39 @@ HDK_INLINE vec_u64 vmullow_u64(vec_u64 a, vec_u64 b)
 #endif
 }
 
-/* a b + c with one rounding, at every level. In assembly on ARM, because the header of ARM's
- * intrinsics defines names that heed uses, too. */
+#ifdef __wasm_simd128__
+/* WebAssembly has no fused multiply-add. In float64 the product is exact. Rounding the sum to
+ * float64 and then to float32 rounds as once, unless the float64 lies in the middle of two float32,
+ * and so ends with the bits 1000... No kernel has a subnormal result, which may round twice. */
+typedef double two_f64 __attribute__((vector_size(16)));
+typedef int64_t two_i64 __attribute__((vector_size(16)));
+#define TWO_F64(v, i) __builtin_convertvector(__builtin_shufflevector(v, v, i, i + 1), two_f64)
+#define TWO_F32(v)                                                                                 \
+    __builtin_convertvector(__builtin_shufflevector(v, (two_f64){0}, 0, 1, 2, 3), vec_f32)
+
+/* Returns whether a sum lies in the middle of two float32, as a mask. */
+HDK_INLINE two_i64 rounds_twice(two_f64 sum)
+{
+    return ((two_i64)sum & 0x1fffffff) == 0x10000000;
+}
+#define HDK_SELDOM static HDK_NOINLINE /* for a function that vfma_f32 calls seldom here */
+#else
+#define HDK_SELDOM HDK_INLINE
+#endif
+
+/* Returns a b + c with one rounding, computed one element after the other. */
+HDK_SELDOM vec_f32 vfma_by_elements(vec_f32 a, vec_f32 b, vec_f32 c)
+{
+    vec_f32 y;
+    HDK_UNROLL
+    for (int l = 0; l < HDK_V; l++) {
+        y[l] = scalar_fma_f32(a[l], b[l], c[l]);
+    }
+    return y;
+}
+
+/* Returns a b + c with one rounding, at every level. On ARM it is written in assembly, because the
+ * header of ARM's intrinsics defines names that heed uses, too. */
 HDK_INLINE vec_f32 vfma_f32(vec_f32 a, vec_f32 b, vec_f32 c)
 {
 #if defined(HDK_X86) && defined(HDK_FUSED)
@@ -119,17 +151,20 @@ HDK_INLINE vec_f32 vfma_f32(vec_f32 a, vec_f32 b, vec_f32 c)
 #elif defined(__aarch64__)
     __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(c) : "w"(a), "w"(b));
     return c;
-#else
-    vec_f32 y;
-    HDK_UNROLL
-    for (int l = 0; l < HDK_V; l++) {
-        y[l] = __builtin_fmaf(a[l], b[l], c[l]);
+#elif defined(__wasm_simd128__)
+    two_f64 low = TWO_F64(a, 0) * TWO_F64(b, 0) + TWO_F64(c, 0);
+    two_f64 high = TWO_F64(a, 2) * TWO_F64(b, 2) + TWO_F64(c, 2);
+    two_i64 doubtful = rounds_twice(low) | rounds_twice(high);
+    if (doubtful[0] | doubtful[1]) {
+        return vfma_by_elements(a, b, c);
     }
-    return y;
+    return __builtin_shufflevector(TWO_F32(low), TWO_F32(high), 0, 1, 4, 5);
+#else
+    return vfma_by_elements(a, b, c);
 #endif
 }
 
-/* a > b ? a : b */
+/* Returns a > b ? a : b for each element. */
 HDK_INLINE vec_f32 vmax_f32(vec_f32 a, vec_f32 b)
 {
 #ifdef HDK_X86
@@ -140,7 +175,7 @@ HDK_INLINE vec_f32 vmax_f32(vec_f32 a, vec_f32 b)
 #endif
 }
 
-/* a < b ? a : b */
+/* Returns a < b ? a : b for each element. */
 HDK_INLINE vec_f32 vmin_f32(vec_f32 a, vec_f32 b)
 {
 #ifdef HDK_X86
@@ -151,7 +186,7 @@ HDK_INLINE vec_f32 vmin_f32(vec_f32 a, vec_f32 b)
 #endif
 }
 
-/* The largest element: folds the vector in half until one element is left. */
+/* Returns the largest element. Folds the vector in half until one element is left. */
 HDK_INLINE float vlargest_f32(vec_f32 v)
 {
 #if HDK_REGISTER == 64
@@ -170,7 +205,7 @@ HDK_INLINE float vlargest_f32(vec_f32 v)
     return a > b ? a : b;
 }
 
-/* a > b ? a : b */
+/* Returns a > b ? a : b for each element. */
 HDK_INLINE vec_f64 vmax_f64(vec_f64 a, vec_f64 b)
 {
     const __typeof__(a > b) larger = a > b;
@@ -186,9 +221,10 @@ HDK_INLINE double vlargest_f64(vec_f64 v)
     return most;
 }
 
-enum { VEXP_MOST = 4 }; /* the most vectors of exponents that are computed together */
+enum { VEXP_MOST = 4 }; /* the most vectors whose exponentials are computed together */
 
-/* u 2^q, rounded once, for whole q from -150 to 129 and u near 1; shifted is q + 1.5 * 2^23 */
+/* Returns u 2^q, rounded once, for a whole number q from -150 to 129 and u near 1; shifted is q +
+ * 1.5 * 2^23. */
 HDK_INLINE vec_f32 vscale_f32(vec_f32 u, vec_f32 q, vec_f32 shifted)
 {
 #if HDK_AT_AVX512
@@ -233,8 +269,9 @@ HDK_INLINE void vexp_term_f32(int i, const vec_f32 *s, int n, bool exact, vec_f3
     }
 }
 
-/* x = exp(x) for n vectors of numbers up to 89, or NaN, with the bits of scalar_exp_f32. The
- * vectors take each step together: one chain of steps after another would leave units idle. */
+/* Replaces n vectors x by exp(x), with the bits of scalar_exp_f32. Their elements are at most 89,
+ * or NaN. All vectors take each step together, because the steps of one vector wait for each other
+ * and would leave units of the CPU idle. */
 HDK_INLINE void vexp_many_f32(vec_f32 *x, int n)
 {
     vec_f32 shifted[VEXP_MOST], q[VEXP_MOST], u[VEXP_MOST];
@@ -254,8 +291,8 @@ HDK_INLINE vec_f32 vexp_f32(vec_f32 x)
     return x;
 }
 
-/* exp(x) for x <= 0 and a little above, within one unit in the last place of scalar_exp_f32. Below
- * -87 it is 0. NaN stays. */
+/* Returns exp(x) for x <= 0 and a little above, within one unit in the last place of
+ * scalar_exp_f32. Below -87 it is 0. NaN stays. */
 HDK_INLINE vec_f32 vexp_quick_f32(vec_f32 x)
 {
     vec_f32 s = x, shifted, q, u;
@@ -273,13 +310,13 @@ HDK_INLINE vec_f32 vexp_quick_f32(vec_f32 x)
 
 enum {
     HDK_LINE = 64,      /* bytes of a cache line */
-    HDK_PAGE = 4096,    /* bytes after which addresses share lines of the first cache */
+    HDK_PAGE = 4096,    /* addresses this many bytes apart share lines of the L1 cache */
     HDK_AHEAD = 3 << 12 /* bytes between a read and its prefetch */
 };
 
-/* Prefetches the bytes that lie `ahead` bytes after x, for a later read, into the second cache: the
- * first has no room for so much. It helps only if there is something to compute meanwhile. If the
- * bytes begin within a line, their last line may be left out. */
+/* Prefetches the bytes that lie `ahead` bytes after x into the L2 cache, because the L1 cache could
+ * not hold so many. It helps only if there is something to compute meanwhile. If the bytes begin
+ * within a cache line, their last line may be left out. */
 HDK_INLINE void hdk_prefetch_at(const void *x, int64_t ahead, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += HDK_LINE) {
@@ -292,7 +329,8 @@ HDK_INLINE void hdk_prefetch(const void *x, size_t bytes)
     hdk_prefetch_at(x, HDK_AHEAD, bytes);
 }
 
-/* Call it after the last streaming store, so that other threads see the stores in order. */
+/* Ends a sequence of streaming stores. Call it after the last one, so that other threads see the
+ * stores in order. */
 HDK_INLINE void hdk_stream_end(void)
 {
 #ifdef HDK_X86
@@ -300,15 +338,15 @@ HDK_INLINE void hdk_stream_end(void)
 #endif
 }
 
-/* The number of y's n elements that lie before the first cache line that begins in y. */
+/* Returns the number of y's n elements that lie before the first cache line that begins in y. */
 HDK_INLINE int64_t hdk_line_begin(const void *y, size_t size, int64_t n)
 {
     int64_t head = (int64_t)(-(uintptr_t)y % HDK_LINE / size);
     return head < n ? head : n;
 }
 
-/* to = from past the cache. `bytes` is a number of whole floats, and `to` may begin anywhere. Call
- * hdk_stream_end before another thread reads `to`. */
+/* Copies `bytes` bytes from `from` to `to`, past the cache. `bytes` is a number of whole floats,
+ * and `to` may begin anywhere. Call hdk_stream_end before another thread reads `to`. */
 static inline void hdk_stream_copy(void *restrict to, const void *restrict from, size_t bytes)
 {
     float *y = to;

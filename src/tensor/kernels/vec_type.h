@@ -22,14 +22,14 @@ HDK_INLINE void fn(vstream)(T *y, V v)
 #endif
 }
 
-/* x in every element. The compiler drops the subtraction of 0. It could not drop an addition, which
- * turns -0 into 0. */
+/* Returns x in every element. The compiler drops the subtraction of 0. It could not drop an
+ * addition, which turns -0 into 0. */
 HDK_INLINE V fn(vall)(T x)
 {
     return x - (V){0};
 }
 
-/* a b + c, rounded once if the level has the instruction */
+/* Returns a b + c, rounded once if the level has an instruction for it, and twice otherwise. */
 HDK_INLINE V fn(vmuladd)(V a, V b, V c)
 {
     V y;
@@ -40,7 +40,8 @@ HDK_INLINE V fn(vmuladd)(V a, V b, V c)
     return y;
 }
 
-/* The sum of the elements, folded in halves. */
+/* Returns the sum of the elements, folded in halves: the upper half is added to the lower one until
+ * one number is left. */
 HDK_INLINE T fn(vsum)(V v)
 {
     T a[VECTOR];
@@ -62,7 +63,7 @@ HDK_INLINE SVEC fn(sall)(T x)
     return x - (SVEC){0};
 }
 
-/* a b + c, rounded once if the level has the instruction */
+/* Returns a b + c, rounded once if the level has an instruction for it, and twice otherwise. */
 HDK_INLINE SVEC fn(smuladd)(T a, SVEC b, SVEC c)
 {
 #ifdef HDK_FUSED
@@ -79,7 +80,7 @@ HDK_INLINE SVEC fn(smuladd)(T a, SVEC b, SVEC c)
 
 typedef T fn(four) __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
 
-/* to (4, 4), with rows to_row apart, = x (4, 4) transposed. */
+/* Transposes x (4, 4), whose rows lie `row` apart, to `to`, whose rows lie to_row apart. */
 HDK_INLINE void fn(turn_four)(T *to, int64_t to_row, const T *x, int64_t row)
 {
 #if defined(__clang__) || __GNUC__ >= 12
@@ -104,7 +105,7 @@ HDK_INLINE void fn(turn_four)(T *to, int64_t to_row, const T *x, int64_t row)
     }
 }
 
-/* to[i] = the sum of the elements of v[i], folded in halves, for four vectors. */
+/* Sets to[i] to the sum of the elements of v[i], folded in halves, for four vectors. */
 HDK_INLINE void fn(vsum_four)(T *to, const V *v)
 {
     T lanes[4][VECTOR < 4 ? 4 : VECTOR], turned[4][4];

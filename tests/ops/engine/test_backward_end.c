@@ -164,7 +164,7 @@ START_TEST(it_is_called_once_for_each_backward)
     ck_assert_str_eq(events, "bb.");
     ck_elements(hd_grad(b), 2 * 3 + 1, 2 * 4 + 2);
     ck_assert(!hd_on_backward_end(note_end, NULL));
-    ck_error(HD_STATE, "hd_on_backward_end: this thread has a function already: expected "
+    ck_error(HD_STATE, "hd_on_backward_end: this thread has a function already. Call "
                        "hd_on_backward_end(NULL, NULL) first");
     hd_on_backward_end(NULL, NULL);
     ck_assert(hd_on_backward_end(note_end, NULL));
@@ -195,8 +195,9 @@ START_TEST(it_may_give_other_gradients)
     hd_on_backward_end(give, &t);
     hd_set_grad(a, hd_full(HD_FLOAT32, 5, 2));
     ck_assert(!hd_backward(hd_sum(hd_exp(a)))); /* it says no, and has set no error */
-    ck_error(HD_STATE,
-             "hd_backward: the function of hd_on_backward_end returned false, and set no error");
+    ck_error(
+        HD_STATE,
+        "hd_backward: the function passed to hd_on_backward_end returned false without an error");
     ck_elements(hd_grad(a), 5, 5);
     ck_assert(hd_grad(b) == HD_NONE);
 
@@ -223,12 +224,12 @@ START_TEST(wrong_gradients_are_refused)
     hd_tensor *a = LEAF(1, 2), *plain = hd_zeros(HD_FLOAT32, 2);
     given t = {a, hd_zeros(HD_FLOAT32, 3), NULL, NULL, true};
     ck_assert(!hd_set_backward_grad(a, plain));
-    ck_error(HD_STATE, "hd_set_backward_grad: no backward is ending. Call it from the function of "
-                       "hd_on_backward_end");
+    ck_error(HD_STATE, "hd_set_backward_grad: no backward is ending. Call it in the function "
+                       "passed to hd_on_backward_end");
     hd_on_backward_end(give, &t);
     ck_assert(!hd_backward(hd_sum(hd_exp(a))));
-    ck_error(HD_SHAPE,
-             "hd_set_backward_grad: (3,) of float32 for (2,) of float32: expected the same");
+    ck_error(HD_SHAPE, "hd_set_backward_grad: g (3,) of float32 for x (2,) of float32: expected "
+                       "the same shape and dtype");
     t.x = plain;
     t.g = plain;
     ck_assert(!hd_backward(hd_sum(hd_exp(a))));

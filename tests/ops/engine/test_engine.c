@@ -58,7 +58,7 @@ START_TEST(needs_one_element_or_a_gradient)
     ck_assert(!hd_backward(hd_sum(hd_detach(a))));
     ck_error(HD_GRAD,
              "hd_backward: loss () does not require grad: no tensor that it was computed from "
-             "requires grad, or grad mode was off then (HD_NO_GRAD), or it is from hd_detach");
+             "requires grad, or grad mode was off then (HD_NO_GRAD), or hd_detach made it");
     hd_tensor *table = hd_reshape(hd_cat(0, a, a, hd_narrow(a, 0, 0, 2)), 4, 2);
     ck_assert(!hd_backward(table));
     ck_error(HD_GRAD, "hd_backward: loss (4, 2) has 8 elements: expected 1. Reduce it by hd_sum or "
@@ -66,7 +66,7 @@ START_TEST(needs_one_element_or_a_gradient)
     ck_assert(!hd_backward_with(hd_detach(table), hd_ones(HD_FLOAT32, 4, 2), false));
     ck_error(HD_GRAD,
              "hd_backward_with: y (4, 2) does not require grad: no tensor that it was computed "
-             "from requires grad, or grad mode was off then (HD_NO_GRAD), or it is from hd_detach");
+             "from requires grad, or grad mode was off then (HD_NO_GRAD), or hd_detach made it");
     ck_assert(!hd_backward(NULL));
     ck_error(HD_NULL_ARG, "hd_backward: loss is NULL");
     ck_assert_ptr_eq(hd_grad(a), HD_NONE);
@@ -83,10 +83,9 @@ START_TEST(twice_needs_retain_graph)
     ck_assert(hd_backward(y));
     ck_elements(hd_grad(a), 12);
     ck_assert(!hd_backward(y));
-    ck_error(
-        HD_GRAD,
-        "hd_backward: MulBackward0: its graph was freed by an earlier backward. "
-        "hd_backward_with(y, HD_NONE, true) keeps a graph; hd_detach gives a tensor without one");
+    ck_error(HD_GRAD, "hd_backward: MulBackward0: its graph was freed by an earlier backward. "
+                      "Call hd_backward_with(y, HD_NONE, true) to keep a graph, or hd_detach to "
+                      "get a tensor without one");
     ck_elements(hd_grad(a), 12);
 }
 END_TEST
@@ -125,10 +124,11 @@ START_TEST(twice_through_numbers)
         const char *const names[] = {"MulBackward0", "DivBackward0", "MulBackward0",
                                      "DivBackward0", "CopySlices",   "PowBackward0"};
         char message[200];
-        snprintf(message, sizeof message,
-                 "hd_backward: %s: its graph was freed by an earlier backward. hd_backward_with(y, "
-                 "HD_NONE, true) keeps a graph; hd_detach gives a tensor without one",
-                 names[i]);
+        snprintf(
+            message, sizeof message,
+            "hd_backward: %s: its graph was freed by an earlier backward. Call hd_backward_with(y, "
+            "HD_NONE, true) to keep a graph, or hd_detach to get a tensor without one",
+            names[i]);
         y = hd_sum(y);
         ck_assert(hd_backward_with(y, HD_NONE, true));
         ck_assert(hd_backward(y));
@@ -165,7 +165,7 @@ START_TEST(saved_tensors_that_a_gradient_needs)
                                         "ScaledDotProductFlashAttentionForCpuBackward0"};
     for (int i = 0; i < 2; i++) {
         HD_SCOPE;
-        char message[200];
+        char message[300];
         hd_tensor *a = hd_requires_grad_(hd_ones(HD_FLOAT32, 1, 1, 128, 2), true);
         hd_tensor *x = hd_clone(a); /* (b, h, l, e) */
         hd_tensor *y =
@@ -174,7 +174,8 @@ START_TEST(saved_tensors_that_a_gradient_needs)
         ck_assert(!hd_backward(hd_sum(y)));
         snprintf(message, sizeof message,
                  "hd_backward: %s: its saved tensor %d of (1, 1, 128, 2) was changed in place: "
-                 "version 1, expected 0; hd_set_debug(true) at the start names both calls",
+                 "version 1, expected 0. Call hd_set_debug(true) at the start to see the calls "
+                 "that saved and changed it",
                  names[i], i == 0 ? 0 : 2);
         ck_error(HD_GRAD, message);
         ck_assert_ptr_eq(hd_grad(a), HD_NONE);
@@ -194,7 +195,8 @@ START_TEST(a_product_with_itself_in_place)
     ck_elements(x, 4, 9);
     ck_assert(!hd_backward(hd_sum(x)));
     ck_error(HD_GRAD, "hd_backward: MulBackward0: its saved tensor 1 of (2,) was changed in place: "
-                      "version 1, expected 0; hd_set_debug(true) at the start names both calls");
+                      "version 1, expected 0. Call hd_set_debug(true) at the start to see the "
+                      "calls that saved and changed it");
     x = hd_clone(a);
     ck_assert(hd_div_(x, hd_slice(x, 0, 0, 2)));
     ck_assert_int_eq(hd_version_of(x), 1);

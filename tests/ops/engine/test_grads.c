@@ -51,7 +51,7 @@ START_TEST(non_leaves_keep_grad_when_asked)
     ck_elements(hd_grad(b), 12);
     ck_elements(hd_grad(a), 24);
     ck_assert_ptr_null(hd_retain_grad(vec(HD_FLOAT32, 1)));
-    ck_error(HD_GRAD, "hd_retain_grad: (1,) does not require grad");
+    ck_error(HD_GRAD, "hd_retain_grad: x of (1,) does not require grad");
 }
 END_TEST
 
@@ -71,8 +71,8 @@ START_TEST(grad_warns_of_a_non_leaf)
     HD_SCOPE;
     hd_tensor *a = LEAF(3), *b = hd_mul_scalar(a, 2), *kept = hd_retain_grad(hd_exp(b)), *g;
     static const char lost[] =
-        "hd_grad: (1,) with grad_fn=<MulBackward0> is not a leaf, and its gradient is not kept: "
-        "call hd_retain_grad for it before hd_backward";
+        "hd_grad: (1,) with grad_fn=<MulBackward0> is not a leaf, and its gradient is not kept. "
+        "Call hd_retain_grad for it before hd_backward";
     ck_warning(g = hd_grad(b), lost);
     ck_assert_ptr_eq(g, HD_NONE);
     ck_no_warning(hd_grad(a));
@@ -90,11 +90,11 @@ START_TEST(requires_grad_only_for_float_leaves)
 {
     HD_SCOPE;
     ck_assert_ptr_null(hd_requires_grad_(hd_arange(0, 3, 1), true));
-    ck_error(HD_DTYPE, "hd_requires_grad_: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_requires_grad_: dtype int64: expected float32 or float64");
     hd_tensor *a = LEAF(3), *b = hd_mul(a, a);
     ck_assert_ptr_null(hd_requires_grad_(b, false));
-    ck_error(HD_GRAD, "hd_requires_grad_: (1,) with grad_fn=<MulBackward0>: only a leaf can stop "
-                      "requiring grad; hd_detach gives one");
+    ck_error(HD_GRAD, "hd_requires_grad_: (1,) with grad_fn=<MulBackward0> is not a leaf, and only "
+                      "a leaf can stop requiring grad. Use hd_detach");
     ck_assert_ptr_eq(hd_requires_grad_(a, false), a);
     ck_assert(!hd_requires_grad(a));
     ck_repr(a, "tensor([3.])");
@@ -125,7 +125,9 @@ START_TEST(set_grads_of_all_or_none)
     ck_assert(hd_shares_storage(hd_grad(a), old));
     ck_assert_ptr_eq(hd_grad(b), HD_NONE);
     ck_assert(!hd_set_grads(both, hd_list_of(HD_NONE, vec(HD_FLOAT32, 1, 2))));
-    ck_error(HD_SHAPE, "hd_set_grads: (2,) of float32 for (1,) of float32: expected the same");
+    ck_error(
+        HD_SHAPE,
+        "hd_set_grads: g (2,) of float32 for x (1,) of float32: expected the same shape and dtype");
     ck_assert(!hd_set_grads(hd_list_of(y, a), hd_list_of(old, a)));
     ck_error(HD_VALUE, "hd_set_grads: (2,) cannot be its own gradient: expected another tensor");
     ck_assert_ptr_eq(hd_grad(y), HD_NONE);
@@ -145,9 +147,13 @@ START_TEST(set_grad_refuses)
     HD_SCOPE;
     hd_tensor *a = LEAF(1, 2), *y = hd_mul(a, a);
     ck_assert(!hd_set_grad(a, vec(HD_FLOAT32, 1)));
-    ck_error(HD_SHAPE, "hd_set_grad: (1,) of float32 for (2,) of float32: expected the same");
+    ck_error(
+        HD_SHAPE,
+        "hd_set_grad: g (1,) of float32 for x (2,) of float32: expected the same shape and dtype");
     ck_assert(!hd_set_grad(a, vec(HD_FLOAT64, 1, 2)));
-    ck_error(HD_SHAPE, "hd_set_grad: (2,) of float64 for (2,) of float32: expected the same");
+    ck_error(
+        HD_SHAPE,
+        "hd_set_grad: g (2,) of float64 for x (2,) of float32: expected the same shape and dtype");
     ck_assert(!hd_set_grad(y, y));
     uint64_t failures = hd_error_count(); /* while an error is set, a failure is counted too */
     ck_assert(!hd_set_grad(y, y));
@@ -158,9 +164,9 @@ START_TEST(set_grad_refuses)
     ck_assert(hd_set_grad(a, hd_detach(a))); /* as in PyTorch */
     hd_tensor *whole = hd_arange(0, 2, 1);
     ck_assert(!hd_set_grad(whole, hd_arange(0, 2, 1)));
-    ck_error(HD_DTYPE, "hd_set_grad: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_set_grad: dtype int64: expected float32 or float64");
     ck_assert_ptr_null(hd_parameter(hd_arange(0, 2, 1), true));
-    ck_error(HD_DTYPE, "hd_parameter: int64: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_parameter: dtype int64: expected float32 or float64");
 }
 END_TEST
 

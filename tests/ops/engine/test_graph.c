@@ -83,15 +83,16 @@ START_TEST(refused)
     const hd_node *n = hd_grad_node(hd_mul(x, hd_ones(HD_FLOAT32, 2)));
     int ndim;
     ck_assert_ptr_null(hd_grad_node(hd_ones(HD_FLOAT32, 2, 3)));
-    ck_error(HD_GRAD, "hd_grad_node: (2, 3) does not require grad");
+    ck_error(HD_GRAD, "hd_grad_node: x of (2, 3) does not require grad");
     ck_assert_ptr_null(hd_node_input(n, 1, NULL));
-    ck_error(HD_GRAD, "hd_node_input: input 1 needs no gradient");
+    ck_error(HD_GRAD, "hd_node_input: input 1 needs no gradient, so it has no node. Check "
+                      "hd_needs_grad(n, i) first");
     ck_assert_ptr_null(hd_node_input(n, 2, NULL));
-    ck_error(HD_INDEX, "hd_node_input: input 2 of 2: expected 0 to 1");
+    ck_error(HD_INDEX, "hd_node_input: input 2 of a node that has 2: expected 0 to 1");
     ck_assert_ptr_null(hd_node_input(n, -1, NULL));
-    ck_error(HD_INDEX, "hd_node_input: input -1 of 2: expected 0 to 1");
+    ck_error(HD_INDEX, "hd_node_input: input -1 of a node that has 2: expected 0 to 1");
     ck_assert_ptr_null(hd_node_sizes(n, 1, &ndim));
-    ck_error(HD_INDEX, "hd_node_sizes: output 1 of 1: expected 0 to 0");
+    ck_error(HD_INDEX, "hd_node_sizes: output 1 of a node that has 1: expected 0 to 0");
 }
 END_TEST
 

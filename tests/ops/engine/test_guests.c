@@ -270,7 +270,7 @@ START_TEST(a_hook_may_release_what_it_was_given)
     hd_register_hook(x, freed_seen, NULL);
     if (quarantine_on()) {
         ck_assert(!hd_backward(hd_mul_scalar(x, 2)));
-        ck_error(HD_STATE, "hd_backward: what a hook returned was freed by hd_release; hd_backward "
+        ck_error(HD_STATE, "hd_backward: the result of a hook was freed by hd_release; hd_backward "
                            "made it");
     }
     ck_elements(hd_grad(x), 6);
@@ -477,8 +477,8 @@ START_TEST(a_gradient_is_not_changed_in_place)
         ck_assert(!hd_backward_with(z, g, true));
         snprintf(given, sizeof given, who[place], (long long)id);
         snprintf(message, sizeof message,
-                 "%s: x of %s lies in the memory of the gradient that %s was given: expected it "
-                 "unchanged; return another tensor instead",
+                 "%s: x of %s lies in the memory of the gradient that %s was given, which must not "
+                 "change. Return another tensor instead",
                  writes[_i].function, writes[_i].shape ? writes[_i].shape : "(2,)", given);
         ck_error(HD_GRAD, message);
         ck_elements(g, 5, 6);
@@ -575,12 +575,12 @@ START_TEST(an_inner_run_over_the_same_nodes)
         if (!ok) {
             ck_error(HD_STATE,
                      running
-                         ? "hd_backward_with: a hook or a user's op called it inside another "
-                           "backward, and both backwards reach MulBackward0, where the outer one "
-                           "has gradients waiting. Give the inner backward a graph of its own"
-                         : "hd_backward_with: a hook or a user's op called it inside another "
-                           "backward, and both backwards reach ExpBackward0, where the outer one "
-                           "has gradients waiting. Give the inner backward a graph of its own");
+                         ? "hd_backward_with: a hook or a user's op started this backward inside "
+                           "another one, and both reach MulBackward0, where gradients of the outer "
+                           "one are waiting. Give the inner one a graph of its own"
+                         : "hd_backward_with: a hook or a user's op started this backward inside "
+                           "another one, and both reach ExpBackward0, where gradients of the outer "
+                           "one are waiting. Give the inner one a graph of its own");
             ck_assert_ptr_eq(hd_grad(x), HD_NONE);
         } else {
             ck_assert(hd_get(hd_grad(x), 0) == hd_item(hd_mul_scalar(h, 7)));

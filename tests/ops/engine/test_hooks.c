@@ -121,7 +121,7 @@ START_TEST(a_failing_hook_leaves_every_grad)
     ck_elements(hd_grad(a), 1);
     ck_elements(hd_grad(b), 1);
     ck_assert_int_eq(hd_register_hook(hd_detach(a), look, NULL), -1);
-    ck_error(HD_GRAD, "hd_register_hook: (1,) does not require grad");
+    ck_error(HD_GRAD, "hd_register_hook: x of (1,) does not require grad");
 }
 END_TEST
 
@@ -189,8 +189,8 @@ static hd_tensor *changes_what_was_kept(hd_tensor *grad, void *user)
 }
 
 #define LENT                                                                                       \
-    " is a gradient that a hook or a backward was given, or lies in its memory: expected it "      \
-    "unchanged; change a clone of it instead"
+    " is a gradient that a hook or a backward was given, or lies in its memory, and must not "     \
+    "change. Change a clone of it instead"
 
 /* It may lie in the memory of the caller's tensor and of other gradients. */
 START_TEST(a_kept_gradient_is_not_changed_later)
@@ -205,7 +205,7 @@ START_TEST(a_kept_gradient_is_not_changed_later)
         ck_assert(!hd_backward_with(z, g, true));
         snprintf(message, sizeof message,
                  "hd_mul_scalar_: x of (2,) lies in the memory of the gradient that hook %lld of "
-                 "AccumulateGrad was given: expected it unchanged; return another tensor instead",
+                 "AccumulateGrad was given, which must not change. Return another tensor instead",
                  (long long)id);
         ck_error(HD_GRAD, message);
         hd_release(kept);

@@ -33,7 +33,8 @@ START_TEST(a_saved_tensor_that_changed)
     hd_add_scalar_(b, 1);
     ck_assert(!hd_backward(y));
     ck_error(HD_GRAD, "hd_backward: MulBackward0: its saved tensor 1 of (2,) was changed in place: "
-                      "version 1, expected 0; hd_set_debug(true) at the start names both calls");
+                      "version 1, expected 0. Call hd_set_debug(true) at the start to see the "
+                      "calls that saved and changed it");
     ck_assert_ptr_eq(hd_grad(a), HD_NONE);
 }
 END_TEST
@@ -44,14 +45,14 @@ START_TEST(leaves_that_require_grad_are_not_written)
     hd_tensor *a = leaf(vec(HD_FLOAT32, 1, 2));
     int64_t version = hd_version_of(a);
     ck_assert_ptr_null(hd_add_scalar_(a, 1));
-    ck_error(HD_GRAD, "hd_add_scalar_: x of (2,) is a leaf that requires grad: change it under "
-                      "HD_NO_GRAD, or a clone of it");
+    ck_error(HD_GRAD, "hd_add_scalar_: x of (2,) is a leaf that requires grad. Change it under "
+                      "HD_NO_GRAD, or change a clone of it");
     ck_assert_ptr_null(hd_mul_scalar_(hd_slice(a, 0, 0, 1), 2));
-    ck_error(HD_GRAD, "hd_mul_scalar_: x of (1,) is a view of a leaf that requires grad: change it "
+    ck_error(HD_GRAD, "hd_mul_scalar_: x of (1,) is a view of a leaf that requires grad. Change it "
                       "under HD_NO_GRAD");
     ck_assert_ptr_null(hd_data_mut(a));
-    ck_error(HD_GRAD, "hd_data_mut: x of (2,) is a leaf that requires grad: change it under "
-                      "HD_NO_GRAD, or a clone of it");
+    ck_error(HD_GRAD, "hd_data_mut: x of (2,) is a leaf that requires grad. Change it under "
+                      "HD_NO_GRAD, or change a clone of it");
     ck_assert(!hd_set(a, 5, 0));
     hd_error_clear();
     ck_assert(!hd_copy_from(a, (float[]){7, 8}, 8));
@@ -76,11 +77,12 @@ START_TEST(views_of_a_leaf_that_stops_requiring_grad)
     hd_requires_grad_(a, false);
     ck_assert(hd_requires_grad(v));
     ck_assert_ptr_null(hd_mul_scalar_(v, 2));
-    ck_error(HD_GRAD, "hd_mul_scalar_: x of (2,) is a view of a leaf and requires grad: change it "
+    ck_error(HD_GRAD, "hd_mul_scalar_: x of (2,) is a view of a leaf and requires grad. Change it "
                       "under HD_NO_GRAD");
     ck_assert_ptr_null(hd_data_mut(hd_select(v, 0, 0)));
-    ck_error(HD_GRAD, "hd_data_mut: x of () is a view of a leaf and requires grad: change it under "
-                      "HD_NO_GRAD");
+    ck_error(
+        HD_GRAD,
+        "hd_data_mut: x of () is a view of a leaf and requires grad. Change it under HD_NO_GRAD");
     ck_assert_str_eq(hd_grad_fn(v), "SliceBackward0");
     {
         HD_NO_GRAD;
@@ -116,20 +118,20 @@ START_TEST(other_views_of_such_a_leaf)
     hd_requires_grad_(a, true);
     hd_tensor *part = hd_list_get(hd_chunk(a, 2, 0), 0);
     ck_assert_ptr_null(hd_mul_scalar_(early, 2));
-    ck_error(HD_GRAD, "hd_mul_scalar_: x of (1,) is a view of a leaf that requires grad: change it "
+    ck_error(HD_GRAD, "hd_mul_scalar_: x of (1,) is a view of a leaf that requires grad. Change it "
                       "under HD_NO_GRAD");
     hd_requires_grad_(a, false);
     ck_assert_ptr_eq(hd_mul_scalar_(early, 2), early); /* it has no node */
     ck_assert(!hd_requires_grad(early) && hd_is_leaf(early));
     ck_assert_ptr_null(hd_neg(part));
-    ck_error(HD_GRAD, "hd_neg: (1,) is an output of split, chunk or unbind whose base was changed "
-                      "in place since: clone it before that");
+    ck_error(HD_GRAD, "hd_neg: (1,) is an output of split, chunk or unbind, and its base was "
+                      "changed in place since. Clone it before that change");
     /* of a leaf that is a view itself, and of a base that never required grad */
     hd_tensor *b = vec(HD_FLOAT32, 1, 2, 3), *v = hd_requires_grad_(hd_slice(b, 0, 1, 3), true);
     hd_tensor *u = hd_select(v, 0, 0);
     part = hd_list_get(hd_unbind(v, 0), 0);
     ck_assert_ptr_null(hd_mul_scalar_(u, 2));
-    ck_error(HD_GRAD, "hd_mul_scalar_: x of () is a view of a leaf and requires grad: change it "
+    ck_error(HD_GRAD, "hd_mul_scalar_: x of () is a view of a leaf and requires grad. Change it "
                       "under HD_NO_GRAD");
     hd_mul_scalar_(b, 2);
     ck_assert(hd_is_leaf(v) && !hd_requires_grad(b));
@@ -150,26 +152,28 @@ START_TEST(views_that_are_not_written)
     hd_tensor *a = hd_mul_scalar(leaf(vec(HD_FLOAT32, 1, 2, 3, 4)), 1);
     hd_tensor *part = hd_list_get(hd_split(a, 2, 0), 0);
     ck_assert_ptr_null(hd_mul_scalar_(part, 2));
-    ck_error(HD_GRAD, "hd_mul_scalar_: x of (2,) is an output of split, chunk or unbind: clone it "
-                      "first");
+    ck_error(HD_GRAD, "hd_mul_scalar_: x of (2,) is an output of split, chunk or unbind, so it "
+                      "must not change in place. Clone it first");
     hd_tensor *quiet;
     {
         HD_NO_GRAD;
         quiet = hd_slice(a, 0, 0, 2);
     }
     ck_assert_ptr_null(hd_mul_(quiet, leaf(vec(HD_FLOAT32, 1, 2))));
-    ck_error(HD_GRAD, "hd_mul_: x of (2,) is a view taken while grad mode was off: clone it first");
+    ck_error(HD_GRAD, "hd_mul_: x of (2,) is a view taken while grad mode was off, so it must not "
+                      "change in place. Clone it first");
     ck_assert_ptr_null(hd_mul_scalar_(quiet, 2));
-    ck_error(HD_GRAD, "hd_mul_scalar_: x of (2,) is a view taken while grad mode was off: clone it "
-                      "first");
+    ck_error(HD_GRAD, "hd_mul_scalar_: x of (2,) is a view taken while grad mode was off, so it "
+                      "must not change in place. Clone it first");
     hd_tensor *part_of_it = hd_slice(quiet, 0, 0, 1);
     ck_assert_ptr_null(hd_mul_scalar_(part_of_it, 2));
-    ck_error(HD_GRAD, "hd_mul_scalar_: x of (1,) is a view taken while grad mode was off: clone it "
-                      "first");
+    ck_error(HD_GRAD, "hd_mul_scalar_: x of (1,) is a view taken while grad mode was off, so it "
+                      "must not change in place. Clone it first");
     hd_tensor *wide = hd_expand(hd_zeros(HD_FLOAT32, 1), 3);
     ck_assert_ptr_null(hd_add_scalar_(wide, 1));
-    ck_error(HD_STATE, "hd_add_scalar_: x of (3,) is expanded: several elements share memory; "
-                       "clone it first");
+    ck_error(
+        HD_STATE,
+        "hd_add_scalar_: x of (3,) is expanded: several elements share memory. Clone it first");
     ck_elements(a, 1, 2, 3, 4);
 }
 END_TEST
@@ -184,8 +188,8 @@ static hd_tensor *unseen_half(hd_tensor *x)
 
 static void ck_invalid(hd_tensor *v)
 {
-    static const char rest[] = ": (2,) is a view taken while grad mode was off whose base was "
-                               "changed in place since: take it again";
+    static const char rest[] = ": (2,) is a view taken while grad mode was off, and its base was "
+                               "changed in place since. Take the view again";
     char message[200];
     ck_assert(hd_requires_grad(v));
     ck_assert_ptr_nonnull(strstr(hd_repr(v), "grad_fn=<Invalid>"));
@@ -244,15 +248,15 @@ START_TEST(an_unseen_view_has_no_node)
     ck_assert_int_gt(hd_register_hook(v, NULL, NULL), -2);
     ck_error(HD_NULL_ARG, "hd_register_hook: hook is NULL");
     ck_assert_ptr_null(hd_grad_node(v));
-    ck_error(HD_GRAD, "hd_grad_node: (2,) has no node: it is a view taken while grad mode was "
+    ck_error(HD_GRAD, "hd_grad_node: x of (2,) has no node: it is a view taken while grad mode was "
                       "off, or before its base required grad");
     ck_assert(!hd_backward_with(v, hd_ones(HD_FLOAT32, 2), false));
     ck_error(HD_GRAD, "hd_backward_with: y (2,) is a view that was taken while grad mode was off, "
                       "so no gradient goes from it to its base");
     ck_assert_ptr_null(
         hd_grad_of(hd_list_of(hd_sum(hd_mul_scalar(v, 2))), hd_list_of(v), NULL, NULL));
-    ck_error(HD_GRAD, "hd_grad_of: input 0 of (2,): the outputs do not depend on it; "
-                      "allow_unused gives HD_NONE there");
+    ck_error(HD_GRAD, "hd_grad_of: input 0 of (2,): the outputs do not depend on it. Set "
+                      "allow_unused to get HD_NONE for it");
 }
 END_TEST
 
@@ -454,16 +458,16 @@ START_TEST(parts_of_a_changed_base)
     ck_repr(part, "tensor([6.], grad_fn=<Invalid>)");
     ck_no_error();
     ck_assert_ptr_null(hd_mul(part, part));
-    ck_error(HD_GRAD, "hd_mul: (1,) is an output of split, chunk or "
-                      "unbind whose base was "
-                      "changed in place since: clone it before that");
+    ck_error(HD_GRAD,
+             "hd_mul: (1,) is an output of split, chunk or "
+             "unbind, and its base was changed in place since. Clone it before that change");
     ck_assert_ptr_null(hd_add_(other, part));
-    ck_error(HD_GRAD, "hd_add_: (1,) is an output of split, chunk or unbind whose base was changed "
-                      "in place since: clone it before that");
+    ck_error(HD_GRAD, "hd_add_: (1,) is an output of split, chunk or unbind, and its base was "
+                      "changed in place since. Clone it before that change");
     ck_elements(other, 1);
     ck_assert_ptr_null(hd_grad_fn(part));
-    ck_error(HD_GRAD, "hd_grad_fn: (1,) is an output of split, chunk or unbind whose base was "
-                      "changed in place since: clone it before that");
+    ck_error(HD_GRAD, "hd_grad_fn: (1,) is an output of split, chunk or unbind, and its base was "
+                      "changed in place since. Clone it before that change");
     HD_NO_GRAD;
     ck_elements(hd_mul(part, part), 36);
     ck_no_error();

@@ -132,8 +132,8 @@ START_TEST(failures)
     hd_error_clear();
     op.forward = false_forward;
     ck_assert_ptr_null(hd_apply(&op, &one, x));
-    ck_error(HD_USER, "hd_apply: the forward of Op returned false without an error: expected "
-                      "hd_error_set to say why");
+    ck_error(HD_USER, "hd_apply: the forward of Op returned false without an error. Call "
+                      "hd_error_set there to say why");
     ck_assert_int_eq(freed, 2);
     op.size = 3;
     ck_assert_ptr_null(hd_apply(&op, &one, x));
@@ -152,12 +152,12 @@ START_TEST(failures)
     ck_assert_ptr_null(hd_apply(&op, &one, NULL));
     ck_error(HD_NULL_ARG, "hd_apply: inputs[0] is NULL: expected a tensor or HD_NONE");
     ck_assert(!hd_backward(hd_sum(hd_apply(&op, &one, x))));
-    ck_error(HD_SHAPE, "hd_backward: OpBackward gave a gradient of (5,) for input 0 of (2, 3)");
+    ck_error(HD_SHAPE, "hd_backward: OpBackward gave a gradient of (5,) for input 0 of (2, 3): "
+                       "expected the input's shape");
     op.backward = null_backward;
     ck_assert(!hd_backward(hd_sum(hd_apply(&op, &one, x))));
-    ck_error(
-        HD_USER,
-        "hd_backward: OpBackward gave NULL for input 0: expected a gradient, or HD_NONE for none");
+    ck_error(HD_USER,
+             "hd_backward: OpBackward gave NULL for input 0: expected a gradient or HD_NONE");
     ck_assert_ptr_eq(hd_grad(x), HD_NONE);
 }
 END_TEST
@@ -226,7 +226,7 @@ START_TEST(freed_results_are_errors)
     hd_tensor *y = hd_sum(hd_mul_scalar(x, 2));
     int64_t id = hd_register_hook(x, freed_hook, NULL);
     ck_assert(!hd_backward(y));
-    ck_error(HD_STATE, "hd_backward: what a hook returned" FREED);
+    ck_error(HD_STATE, "hd_backward: the result of a hook" FREED);
     ck_assert_ptr_eq(hd_grad(x), HD_NONE);
     hd_remove_hook(x, id);
     x = hd_requires_grad_(hd_zeros(HD_FLOAT64, 2), true);
@@ -244,7 +244,8 @@ START_TEST(saved_tensors_are_version_checked)
     hd_mul_scalar_(y, 2);
     ck_assert(!hd_backward(hd_sum(y)));
     ck_error(HD_GRAD, "hd_saved: MyExpBackward: its saved tensor 0 of (2,) was changed in place: "
-                      "version 1, expected 0; hd_set_debug(true) at the start names both calls");
+                      "version 1, expected 0. Call hd_set_debug(true) at the start to see the "
+                      "calls that saved and changed it");
 }
 END_TEST
 
@@ -374,7 +375,9 @@ START_TEST(gradcheck_sees_a_wrong_backward)
     hd_error_clear();
     hd_tensor *single = hd_requires_grad_(vec(HD_FLOAT32, 1), true);
     ck_assert(!hd_gradcheck_n(call_wrong, NULL, 1, &single, NULL));
-    ck_error(HD_VALUE, "hd_gradcheck: input 0, (1,) of float32: expected a float64 leaf");
+    ck_error(
+        HD_VALUE,
+        "hd_gradcheck: input 0, (1,) of float32: expected a float64 leaf that is not expanded");
 }
 END_TEST
 
@@ -397,7 +400,7 @@ START_TEST(a_kept_gy_is_not_changed_later)
     ck_assert(hd_backward_with(hd_apply(&keeping_op, NULL, x), g, false));
     ck_assert_ptr_null(hd_fill_(kept_gy, 7));
     ck_error(HD_GRAD, "hd_fill_: x of (2,) is a gradient that a hook or a backward was given, or "
-                      "lies in its memory: expected it unchanged; change a clone of it instead");
+                      "lies in its memory, and must not change. Change a clone of it instead");
     ck_elements(g, 5, 6);
     ck_assert(hd_mul_scalar_(hd_grad(x), 2)); /* what backward returned is a gradient as any */
     ck_elements(kept_gy, 5, 6);

@@ -1,11 +1,11 @@
 /* plain.c - the level plain: kernels that compute the same as those of the other levels, written to
  * be read and stepped through.
  *
- * They are nested loops, without packing, vectors and threads. Every template here is included once
- * for each type. Sums are in order and in float64. Those of matrix products are in the elements'
- * type, and short ones are PyTorch's, because the notebooks print their last bit. The tests of the
- * kernels compare the other levels with these. A family without a table here uses the table of the
- * level baseline. */
+ * They are nested loops without packing, vectors and threads. This file includes each template once
+ * for each type. Sums are in order and in float64, with two exceptions. Sums of matrix products are
+ * in the elements' type. Short sums have PyTorch's type and order, because the notebooks print
+ * their last digit. The tests of the kernels compare the other levels with these. A family without
+ * a table here uses the table of the level baseline. */
 #include "base/random/mcg31.h"
 #include "tensor/kernels/attention.h"
 #include "tensor/kernels/gemm.h"
@@ -15,11 +15,12 @@
 #include "tensor/kernels/softmax.h"
 #include "tensor/kernels/template.h"
 
-/* The type in which the elements of each type are added up */
+/* The type in which the elements of each type are added up. */
 typedef double total_f32, total_f64;
 typedef uint64_t total_u64;
 
-/* The second matrix of a product may be bfloat16, and the first float32. */
+/* The type of the elements of a product's second matrix. It may be bfloat16 if the first is
+ * float32. */
 typedef float weight_f32, hdk_t_bf16;
 typedef double weight_f64;
 typedef uint64_t weight_u64;
@@ -29,9 +30,9 @@ typedef uint16_t weight_bf16;
 #define widened_u64(x) (x)
 #define widened_bf16(x) hdk_from_bf16(x)
 
-/* The number with which the sum of a lane begins. PyTorch's sum begins with 0. Over the last dim,
- * where the elements are side by side, it begins with the first element; -0 before it does not
- * change it. For a tensor of no dims sn is 0. */
+/* Returns the number with which the sum of a lane begins, so that zeros get PyTorch's sign.
+ * PyTorch's sum begins with 0. Over the last dim, where the elements are side by side, it begins
+ * with the first element; -0 before it does not change it. For a tensor of no dims sn is 0. */
 static double first_zero(const hdk_lanes *l)
 {
     return l->sn[0] <= 1 ? -0.0 : 0.0;
@@ -99,14 +100,14 @@ static void split_bf16(const hdk_product *p)
     product_bf16(p, NULL);
 }
 
-/* The product here packs nothing, so it needs no scratch. */
+/* Returns 0 bytes of scratch, because the product here packs nothing. */
 static int64_t no_room(const hdk_product *p)
 {
     (void)p;
     return 0;
 }
 
-/* The sum of bools is int64. */
+/* Sums bools to int64. */
 static void sum_b8(const hdk_lanes *l, void *const *data, double p)
 {
     (void)p;

@@ -2,13 +2,13 @@
  * after plain_softmax.h: a template (template.h) for plain.c. q (l, d), k (s, d), v (s, dv), out
  * (l, dv). */
 
-/* Row i of m, whose element e is row[e * m->col] */
+/* Returns row i of m, whose element e is row[e * m->col]. */
 static T *fn(row)(const hdk_rows *m, int64_t i)
 {
     return (T *)m->p + i * m->row;
 }
 
-/* a_i . b_j of n elements */
+/* Returns the dot a_i . b_j of n elements. */
 static T fn(dot)(const hdk_rows *a, int64_t i, const hdk_rows *b, int64_t j, int64_t n)
 {
     const T *x = fn(row)(a, i), *y = fn(row)(b, j);
@@ -19,7 +19,7 @@ static T fn(dot)(const hdk_rows *a, int64_t i, const hdk_rows *b, int64_t j, int
     return sum;
 }
 
-/* a_i += c b_j of n elements */
+/* Adds c b_j to a_i, of n elements. */
 static void fn(add_row)(const hdk_rows *a, int64_t i, T c, const hdk_rows *b, int64_t j, int64_t n)
 {
     T *x = fn(row)(a, i);
@@ -39,7 +39,7 @@ static void fn(clear)(const hdk_rows *a, int64_t from, int64_t to, int64_t n)
     }
 }
 
-/* Score (i, j): q_i . k_j scale + mask, -inf where query i does not see key j */
+/* Returns score (i, j): q_i . k_j scale + mask, or -inf if query i does not see key j. */
 static T fn(score)(const hdk_head *h, int64_t i, int64_t j)
 {
     if (is_hidden(h, i, j)) {
@@ -50,13 +50,13 @@ static T fn(score)(const hdk_head *h, int64_t i, int64_t j)
     return h->mask.p && !h->mask_is_bool ? x + fn(row)(&h->mask, i)[j * h->mask.col] : x;
 }
 
-/* The factor by which dropout multiplies weight (i, j) */
+/* Returns the factor by which dropout multiplies weight (i, j). */
 static T fn(drop_factor)(const hdk_head *h, int64_t i, int64_t j)
 {
     return h->keep >= 1 ? 1 : is_kept(h, i, j) ? 1 / (T)h->keep : 0;
 }
 
-/* w (s,) = the weights of query i; writes its lse = log(sum(e^score)). */
+/* Sets w (s,) to the weights of query i, and writes its lse = log(sum(e^score)). */
 static void fn(row_of_weights)(const hdk_head *h, int64_t i, T *w)
 {
     bool dead = h->safe; /* stays true if all scores are -inf */
@@ -85,7 +85,7 @@ static void fn(attention_weights)(const hdk_head *h, int64_t from, int64_t to, v
     }
 }
 
-/* out_i = sum of w_j v_j over the keys */
+/* Computes out_i, the sum of w_j v_j over the keys, for the queries [from, to). */
 static void fn(attention)(const hdk_head *h, int64_t from, int64_t to, void *scratch)
 {
     T *w = scratch; /* (s,) */
@@ -98,8 +98,10 @@ static void fn(attention)(const hdk_head *h, int64_t from, int64_t to, void *scr
     }
 }
 
-/* With the weights w before dropout, and dw = dout v^T of those after it, the scores' gradient is
- * ds = w (dw dropout - dout . out) scale; dq += ds k, dk += ds^T q and dv += (w dropout)^T dout. */
+/* Computes dk and dv of the keys [from, to), and their part of dq. With the weights w before
+ * dropout, and the gradient dw = dout v^T of the weights after it:
+ *     ds = w (dw dropout - dout . out) scale
+ *     dq += ds k, dk += ds^T q, dv += (w dropout)^T dout */
 static void fn(attention_backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from,
                                    int64_t to, void *scratch)
 {
@@ -113,7 +115,7 @@ static void fn(attention_backward)(const hdk_head *h, const hdk_head_grads *g, i
         for (int64_t j = from; j < to && j < i + h->sees; j++) {
             T w = fn(exp)(fn(score)(h, i, j) - lse[i]), kept = fn(drop_factor)(h, i, j);
             T dw = fn(dot)(&g->dout, i, &h->v, j, h->dv), ds = w * (dw * kept - both) * scale;
-            /* A masked key has w = 0, but NaN in a row of NaN. */
+            /* The weight of a masked key is 0 or, in a row of NaN, NaN. */
             ds = isnan(lse[i]) && is_hidden(h, i, j) ? 0 : ds;
             fn(add_row)(&g->dq, i, ds, &h->k, j, h->d);
             fn(add_row)(&g->dk, j, ds, &h->q, i, h->d);

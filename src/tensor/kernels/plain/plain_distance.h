@@ -2,7 +2,7 @@
  * sum((x - mean)^2) / p, with the first part of its gradient, and sum((x - t)^2). A template
  * (template.h) for plain.c. */
 
-/* y = sum((x - mean)^2) / p of each lane */
+/* Computes y = sum((x - mean)^2) / p of each lane. */
 static void fn(var)(const hdk_lanes *l, void *const *data, double p)
 {
     for (int64_t j = 0; j < l->k; j++) {
@@ -20,7 +20,7 @@ static void fn(var)(const hdk_lanes *l, void *const *data, double p)
     }
 }
 
-/* y = g (x - m) */
+/* Computes y = g (x - m). */
 static void fn(center)(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
     (void)params;
@@ -32,7 +32,8 @@ static void fn(center)(char *const *data, const int64_t *strides, int64_t n, con
     }
 }
 
-/* sum((x - t)^2) of n neighbours, in the order in which plain_sum.h adds up their squares */
+/* Returns sum((x - t)^2) of n neighbours, in the order in which plain_sum.h would add these
+ * squares. */
 static T fn(square_distance)(const T *x, const T *t, int64_t n)
 {
     T few[8];

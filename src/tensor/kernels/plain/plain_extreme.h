@@ -1,8 +1,8 @@
 /* plain_extreme.h - max(x), min(x) and their places in each lane, and whether any or all of x are
  * not 0: a template (template.h) for plain.c. Of the lane at x, element i is x[i * xn]. */
 
-/* The largest of n elements, or the least. Of 0 and -0, which are equal, the last counts, and a NaN
- * wins. */
+/* Returns the largest of n elements, or the smallest if `least`. Of 0 and -0, which are equal, the
+ * last counts. If one is NaN, returns NaN. */
 static T fn(extreme)(const T *x, int64_t xn, int64_t n, bool least)
 {
     T best = x[0];
@@ -22,7 +22,7 @@ static void fn(values)(const hdk_lanes *l, void *const *data, bool least)
     }
 }
 
-/* Writes the first index of each lane's extreme, and its value to operand 2 unless that is NULL. */
+/* Writes the first index of each lane's extreme, and the value to operand 2 unless that is NULL. */
 static void fn(places)(const hdk_lanes *l, void *const *data, bool least)
 {
     const int64_t xn = l->sn[1];
@@ -64,7 +64,7 @@ static void fn(min_arg)(const hdk_lanes *l, void *const *data, double p)
     fn(places)(l, data, true);
 }
 
-/* y is true if any element of the lane is not 0. */
+/* Sets y to true if any element of the lane is not 0. */
 static void fn(any)(const hdk_lanes *l, void *const *data, double p)
 {
     (void)p;
@@ -78,7 +78,7 @@ static void fn(any)(const hdk_lanes *l, void *const *data, double p)
     }
 }
 
-/* y is true if no element of the lane is 0. */
+/* Sets y to true if no element of the lane is 0. */
 static void fn(all)(const hdk_lanes *l, void *const *data, double p)
 {
     (void)p;

@@ -1,7 +1,8 @@
 /* plain_loss.h - cross entropy, -log(softmax(x)[target]), and the squared error, (x - t)^2, after
  * plain_softmax.h: a template (template.h) for plain.c. */
 
-/* loss_i = -log(softmax(x_i)[target_i]) = -(x[target] - m - log(sum(e^(x - m)))), m = max(x) */
+/* Computes loss_i = -log(softmax(x_i)[target_i]) = -(x[target] - m - log(sum(e^(x - m)))), where m
+ * is max(x). */
 static void fn(cross_entropy)(const hdk_logits *l, void *out)
 {
     T *loss = out, *stats = l->stats;
@@ -20,7 +21,7 @@ static void fn(cross_entropy)(const hdk_logits *l, void *out)
     }
 }
 
-/* With g = -dy / divisor at the target, and 0 elsewhere: dx = g - softmax(x) sum(g) */
+/* Computes dx = g - softmax(x) sum(g), where g is -dy / divisor at the target, and 0 elsewhere. */
 static void fn(cross_entropy_backward)(const hdk_logits *l, const void *g, int64_t gs,
                                        double divisor, bool stream, void *out)
 {
@@ -40,7 +41,7 @@ static void fn(cross_entropy_backward)(const hdk_logits *l, const void *g, int64
     }
 }
 
-/* y = (x - t)^2 */
+/* Computes y = (x - t)^2. */
 static void fn(square)(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
     (void)params;
@@ -51,7 +52,7 @@ static void fn(square)(char *const *data, const int64_t *strides, int64_t n, con
     }
 }
 
-/* dx = norm (x - t) dy */
+/* Computes dx = norm (x - t) dy. */
 static void fn(square_backward)(char *const *data, const int64_t *strides, int64_t n,
                                 const void *params)
 {

@@ -2,16 +2,16 @@
  * (template.h) for plain.c.
  *     y = (x - mean) rstd w + b, with rstd = 1 / sqrt(var + eps)
  * A row's stats are its mean, a correction and rstd. The mean is rounded. The correction is the
- * mean of x - mean, which has the digits that the rounding took away. */
+ * mean of x - mean, which has the digits that were lost in the rounding. */
 
-/* Element (i, j) of u = (x - mean - correction) rstd */
+/* Returns element (i, j) of u = (x - mean - correction) rstd. */
 static T fn(u)(const hdk_norm_rows *r, int64_t i, int64_t j)
 {
     const T *x = r->x, *stats = (const T *)r->stats + 3 * i;
     return (x[i * r->n + j] - stats[0] - stats[1]) * stats[2];
 }
 
-/* y = u w + b */
+/* Computes y = u w + b. */
 static void fn(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps, bool stream,
                            void *out)
 {
@@ -46,7 +46,7 @@ static void fn(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps,
     }
 }
 
-/* dw = sum of dy u and db = sum of dy over the rows; either may be NULL */
+/* Sets dw to the sum of dy u, and db to the sum of dy, over the rows. Either may be NULL. */
 static void fn(sums_over_rows)(const hdk_norm_rows *r, const T *dy, T *dw, T *db)
 {
     for (int64_t j = 0; j < r->n && (dw || db); j++) {
@@ -64,7 +64,7 @@ static void fn(sums_over_rows)(const hdk_norm_rows *r, const T *dy, T *dw, T *db
     }
 }
 
-/* With g = dy w: dx = rstd (g - mean(g) - u mean(g u)) */
+/* Computes dx = rstd (g - mean(g) - u mean(g u)) with g = dy w. */
 static void fn(layer_norm_backward)(const hdk_norm_rows *r, const void *dout, bool stream,
                                     void *din, void *dweight, void *dbias)
 {

@@ -1,7 +1,7 @@
 /* plain_product.h - the matrix product, c = a b + bias: a template (template.h) for plain.c, which
  * defines the type of b's elements (`weight`) and their conversion to T (`widened`). */
 
-/* c (m, n) = a (m, k) b (k, n) + bias (n,); or c += a b, and + bias at the end */
+/* Computes c (m, n) = a (m, k) b (k, n) + bias (n,) or, with p->add, c = c + a b + bias. */
 static void fn(product)(const hdk_product *p, void *scratch)
 {
     const T *a = p->a, *bias = p->bias;
@@ -11,7 +11,7 @@ static void fn(product)(const hdk_product *p, void *scratch)
     for (int64_t i = 0; i < p->m; i++) {
         for (int64_t j = 0; j < p->n; j++) {
             T sum = p->add ? c[i * p->c_row + j] : 0;
-            if (p->order == HDK_ONE_STEP) { /* a product by itself may be -0, which 0 would hide */
+            if (p->order == HDK_ONE_STEP) { /* keeps a product of -0, which 0 + -0 would hide */
                 sum = -(T)0;
             }
             for (int64_t q = 0; q < p->k; q++) {

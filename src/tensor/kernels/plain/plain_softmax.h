@@ -5,13 +5,14 @@
  *     logsumexp    y = log(sum(e^x))
  * Each subtracts the largest x first, so that no e^x overflows. */
 
-/* e^x. The code for float32 is long, so it is compiled only once. */
+/* Returns e^x. The code for float32 is long, so it is compiled only once. */
 static HDK_NOINLINE T fn(exp)(T x)
 {
     return EXP(x);
 }
 
-/* The largest of n elements, or -inf if n is 0. A NaN makes its sum of exponentials NaN anyway. */
+/* Returns the largest of n elements, or -inf if n is 0. It may ignore NaN, which makes the sum of
+ * exponentials NaN anyway. */
 static T fn(largest)(const T *x, int64_t xn, int64_t n)
 {
     T m = -(T)INFINITY;
@@ -21,8 +22,8 @@ static T fn(largest)(const T *x, int64_t xn, int64_t n)
     return m;
 }
 
-/* sum(e^(x - m)). Fewer than 8 are added up in T, as PyTorch's are, which the last printed digit
- * shows. */
+/* Returns sum(e^(x - m)). Fewer than 8 elements are added up in T, as in PyTorch. The last digit
+ * that a notebook prints shows the difference. */
 static T fn(sum_of_exp)(const T *x, int64_t xn, int64_t n, T m)
 {
     double sum = 0;
@@ -33,7 +34,7 @@ static T fn(sum_of_exp)(const T *x, int64_t xn, int64_t n, T m)
     return (T)sum;
 }
 
-/* y = e^(x - m) / sum(e^(x - m)), with m = max(x) */
+/* Computes y = e^(x - m) / sum(e^(x - m)) with m = max(x). */
 static void fn(softmax)(const hdk_lanes *l, void *const *data, double p)
 {
     const int64_t yn = l->sn[0], xn = l->sn[1];
@@ -44,13 +45,13 @@ static void fn(softmax)(const hdk_lanes *l, void *const *data, double p)
         T m = fn(largest)(x, xn, l->n), sum = fn(sum_of_exp)(x, xn, l->n, m);
         for (int64_t i = 0; i < l->n; i++) {
             T e = fn(exp)(x[i * xn] - m);
-            /* In the last dim PyTorch multiplies, which the last printed digit shows. */
+            /* Along the last dim PyTorch multiplies by 1 / sum. The last printed digit shows it. */
             y[i * yn] = yn == 1 ? e * (1 / sum) : e / sum; /* heed-loop */
         }
     }
 }
 
-/* dx = (dy - sum(dy y)) y; dx may be dy */
+/* Computes dx = (dy - sum(dy y)) y. dx may be dy. */
 static void fn(softmax_backward)(const hdk_lanes *l, void *const *data, double p)
 {
     (void)p;
@@ -67,7 +68,7 @@ static void fn(softmax_backward)(const hdk_lanes *l, void *const *data, double p
     }
 }
 
-/* y = x - m - log(sum(e^(x - m))) */
+/* Computes y = x - m - log(sum(e^(x - m))). */
 static void fn(log_softmax)(const hdk_lanes *l, void *const *data, double p)
 {
     const int64_t yn = l->sn[0], xn = l->sn[1];
@@ -82,7 +83,7 @@ static void fn(log_softmax)(const hdk_lanes *l, void *const *data, double p)
     }
 }
 
-/* dx = dy - e^y sum(dy); dx may be dy */
+/* Computes dx = dy - e^y sum(dy). dx may be dy. */
 static void fn(log_softmax_backward)(const hdk_lanes *l, void *const *data, double p)
 {
     (void)p;
@@ -99,7 +100,8 @@ static void fn(log_softmax_backward)(const hdk_lanes *l, void *const *data, doub
     }
 }
 
-/* y = m + log(sum(e^(x - m))); an infinite m is not subtracted, as inf - inf is NaN */
+/* Computes y = m + log(sum(e^(x - m))). An infinite m is not subtracted, because inf - inf is
+ * NaN. */
 static void fn(logsumexp)(const hdk_lanes *l, void *const *data, double p)
 {
     (void)p;

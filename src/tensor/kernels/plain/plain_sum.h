@@ -2,8 +2,8 @@
  * (template.h) for plain.c, which defines the type of the sums (`total`). Of the lane at x, element
  * i is x[i * xn]. */
 
-/* sum(x). The few elements of a short row are added in PyTorch's order, in four partial sums of
- * every fourth element: the last printed digit shows it. */
+/* Returns sum(x). The few elements of a short row are added in PyTorch's order, in four partial
+ * sums of every fourth element. The last digit that a notebook prints shows the difference. */
 static T fn(sum_of)(const T *x, int64_t xn, int64_t n, bool row)
 {
     if (row && n < 8) {
@@ -29,7 +29,7 @@ static void fn(sum)(const hdk_lanes *l, void *const *data, double p)
     }
 }
 
-/* y_i = x_0 + ... + x_i */
+/* Computes y_i = x_0 + ... + x_i. */
 static void fn(cumsum)(const hdk_lanes *l, void *const *data, double p)
 {
     (void)p;
