@@ -5,7 +5,14 @@
 #define HEED_TESTS_WINDOWS_H
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
+
+/* 0 or 1, as glibc has it; MinGW gives another number */
+#undef isnan
+#undef isinf
+#define isnan(x) (__builtin_isnan(x) != 0)
+#define isinf(x) (__builtin_isinf(x) != 0)
 
 #define tell tell_rows /* io.h has another one */
 
