@@ -1,12 +1,12 @@
 /* chat.c - a conversation with a model from a Hugging Face folder. */
-#include <locale.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #ifdef HEED_HAVE_EDIT
 #include <editline/readline.h>
+#include <locale.h>
+#include <poll.h>
 #endif
 
 #include "pretrained.h"

@@ -15,6 +15,16 @@
 #define HD_API
 #endif
 
+/* The compiler checks the arguments of a function like printf. MinGW's own printf formats are those
+ * of Microsoft. */
+#if defined(__MINGW32__) && !defined(__clang__)
+#define HD__PRINTF(format_at, first) __attribute__((format(gnu_printf, format_at, first)))
+#elif defined(__GNUC__) || defined(__clang__)
+#define HD__PRINTF(format_at, first) __attribute__((format(printf, format_at, first)))
+#else
+#define HD__PRINTF(format_at, first)
+#endif
+
 /* HD__AT_END(variable, end, value, macro, instead) defines a variable with this value. When the
  * block ends, the function `end` gets its address. A compiler without the attribute cleanup refuses
  * the line, and its error names the functions to call instead of the macro. TinyCC has the
@@ -121,18 +131,10 @@ static inline void hd_call_cleanup(hd_call *before)
  * a module, the module's class comes before this name. format and the arguments after it are those
  * of printf. While an error is set, a later error is counted (hd_error_count) but not kept. Returns
  * NULL, so that a function can end in `return hd_fail(...)`. */
-HD_API void *hd_fail(hd_code code, const char *format, ...)
-#if defined(__GNUC__) || defined(__clang__)
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
+HD_API void *hd_fail(hd_code code, const char *format, ...) HD__PRINTF(2, 3);
 
 /* Sets the error and returns NULL, as hd_fail does, but puts no names before the message. */
-HD_API void *hd_error_set(hd_code code, const char *format, ...)
-#if defined(__GNUC__) || defined(__clang__)
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
+HD_API void *hd_error_set(hd_code code, const char *format, ...) HD__PRINTF(2, 3);
 
 /* Returns the number of calls that have failed on this thread. A failure counts even while an error
  * is set, and hd_error_clear does not change the number. */
@@ -240,11 +242,7 @@ HD_API void hd_on_warning(hd_warning_handler handler, void *user);
 /* Gives a warning, from an op or a module of your own. The arguments are those of printf. The
  * message begins with the same names as that of hd_fail, and should say what to do. Without a
  * handler the call does nothing. */
-HD_API void hd_warn(const char *format, ...)
-#if defined(__GNUC__) || defined(__clang__)
-    __attribute__((format(printf, 1, 2)))
-#endif
-    ;
+HD_API void hd_warn(const char *format, ...) HD__PRINTF(1, 2);
 
 /* A ready handler that flushes stdout and prints "warning: " and the message to stderr. If the same
  * message comes several times in a row, it is printed once. After a call of hd_on_warning it can be

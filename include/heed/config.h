@@ -112,11 +112,7 @@ typedef struct hd_config_table {
  * "hd_config_load: gpt.json: model.n_heads: ". The text of format and its arguments, as in printf,
  * follows. Returns false. */
 HD_API bool hd_config_refuse(const hd_config_source *from, const char *path, const char *format,
-                             ...)
-#if defined(__GNUC__) || defined(__clang__)
-    __attribute__((format(printf, 3, 4)))
-#endif
-    ;
+                             ...) HD__PRINTF(3, 4);
 
 /* ---------------------------------------------------------------- loading and saving */
 

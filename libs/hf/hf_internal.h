@@ -95,8 +95,7 @@ const bool *hd__hf_config_flags(const hd__hf_config *c, const char *key);
 bool hd__hf_config_resolve(hd__hf_config *c);
 /* Fails with HD_VALUE, and returns false. The message is the formatted text, after c->path if that
  * is not NULL. */
-bool hd__hf_config_refuse(const hd__hf_config *c, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+bool hd__hf_config_refuse(const hd__hf_config *c, const char *format, ...) HD__PRINTF(2, 3);
 
 /* Returns a new model of *c, which hd__hf_config_resolve has accepted, or NULL on failure. The
  * model takes c->values over, and c->values becomes NULL. In init mode, draws the weights from

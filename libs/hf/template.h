@@ -113,7 +113,7 @@ static inline bool hd__template_live(const hd__template_run *r)
 /* Sets an error and r->failed. The error's message is "hd_chat_text: 'x', line 3: 'a | b': " and
  * the formatted text. If the run has failed before, the first error stays. Returns undefined. */
 hd__template_value hd__template_fail_at(hd__template_run *r, hd_code code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+    HD__PRINTF(3, 4);
 /* Subtracts n from r->steps. Fails if fewer steps are left. */
 void hd__template_spend(hd__template_run *r, size_t n);
 /* Returns n zeroed bytes of the run's arena. Fails if r->bytes is less than n. Returns NULL if the

@@ -1,8 +1,8 @@
 /* template_call.c - the items of values, and the tests, filters, methods and functions of
  * templates. The table of filters, methods and functions is at the end. */
-#include <locale.h>
 #include <time.h>
 
+#include "base/system/shared.h"
 #include "hf/template.h"
 
 /* Returns true if v is a string, and fails otherwise. Returns false if the run has failed. */
@@ -368,12 +368,10 @@ static hd__template_value call_strftime(hd__template_run *r, const hd__template_
                                  "heed's dates have only %%Y %%m %%d %%H %%M %%S %%B %%b %%A %%a");
         }
     }
-    locale_t english = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    bool known = english && (r->now ? gmtime_r(&now, &t) : localtime_r(&now, &t));
-    size_t n = known && !r->failed ? strftime_l(text, sizeof text, form.s, &t, english) : 0;
-    if (english) {
-        freelocale(english);
-    }
+    void *before = hd__sys_locale_enter();
+    bool known = before && (r->now ? gmtime_r(&now, &t) : localtime_r(&now, &t));
+    size_t n = known && !r->failed ? strftime(text, sizeof text, form.s, &t) : 0;
+    hd__sys_locale_leave(before);
     return n > 0
                ? hd__template_value_copy(r, text, n)
                : hd__template_fail_at(r, HD_VALUE, "the date cannot be written in 1 to 255 bytes");

@@ -194,6 +194,11 @@ static void make_key(void)
     thread_end.made = pthread_key_create(&thread_end.key, end_thread) == 0;
 }
 
+static HD__EARLY void make_key_once(void)
+{
+    pthread_once(&thread_end.once, make_key);
+}
+
 void hd__start_on_thread_end(void (*f)(void))
 {
     atomic_store(&thread_end.f, f);
@@ -204,7 +209,7 @@ void hd__start_thread_arm(void)
     if (armed) {
         return;
     }
-    pthread_once(&thread_end.once, make_key);
+    make_key_once();
     armed = thread_end.made && pthread_setspecific(thread_end.key, &thread_end) == 0;
 }
 

@@ -58,8 +58,7 @@ typedef struct hd__trace_line {
 } hd__trace_line;
 
 HD__RARE void hd__trace_line_begin(hd__trace_line *l, const char *name);
-HD__RARE void hd__trace_line_add(hd__trace_line *l, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+HD__RARE void hd__trace_line_add(hd__trace_line *l, const char *format, ...) HD__PRINTF(2, 3);
 HD__RARE void hd__trace_line_tensors(hd__trace_line *l, int64_t n,
                                      hd_tensor *const *x); /* adds shapes: " (2, 3) None" */
 /* Adds " in MODULE" unless module is NULL, and writes the line to stderr. */

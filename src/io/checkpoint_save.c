@@ -32,7 +32,7 @@ static bool check_model(const hd_dict *model)
 static bool has_own_name(const char *dir)
 {
     const char *last = hd__file_last_part(dir);
-    size_t n = strcspn(last, "/");
+    size_t n = strcspn(last, HD__SLASHES);
     if (n != strspn(last, ".") || n < 1 || n > 2) {
         return true;
     }

@@ -18,13 +18,17 @@
 /* ---------------------------------------------------------------- filling */
 
 /* True if HEED_SKIP, such as ",threads:forked,gpt:sums,", lists this test. tools/cross/run lists
- * the tests that an emulator cannot run. */
+ * the tests that an emulator cannot run. True, too, for all tests but the one in HEED_ONLY, such as
+ * ",gpt:sums,". HEED_ONLY=list prints the names of all tests. */
 static inline bool is_skipped(const char *topic, const TTest *test)
 {
     char name[160];
-    const char *skipped = getenv("HEED_SKIP");
+    const char *skipped = getenv("HEED_SKIP"), *only = getenv("HEED_ONLY");
     snprintf(name, sizeof name, ",%s:%s,", topic, test->name);
-    return skipped && strstr(skipped, name);
+    if (only && strcmp(only, "list") == 0) {
+        printf("%s\n", name);
+    }
+    return (skipped && strstr(skipped, name)) || (only && strcmp(only, name) != 0);
 }
 
 /* Makes a suite of these tests. begin runs before each test and end after it, unless NULL. */

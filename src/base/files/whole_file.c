@@ -148,13 +148,13 @@ char *hd__file_whole_read(const char *path, size_t most, size_t *n)
 size_t hd__file_parent_length(const char *path)
 {
     size_t n = strlen(path);
-    while (n > 1 && path[n - 1] == '/') {
+    while (n > 1 && hd__sys_is_slash(path[n - 1])) {
         n--;
     }
-    while (n > 0 && path[n - 1] != '/') {
+    while (n > 0 && !hd__sys_is_slash(path[n - 1])) {
         n--;
     }
-    while (n > 1 && path[n - 1] == '/') {
+    while (n > 1 && hd__sys_is_slash(path[n - 1])) {
         n--;
     }
     return n;
@@ -163,7 +163,7 @@ size_t hd__file_parent_length(const char *path)
 const char *hd__file_last_part(const char *path)
 {
     path += hd__file_parent_length(path);
-    return path + strspn(path, "/");
+    return path + strspn(path, HD__SLASHES);
 }
 
 /* Allocates nothing, because running out of memory must not look like a wrong path. */
@@ -204,7 +204,8 @@ static bool may_replace(const hd__file_whole *w)
 void hd__file_hidden_prefix(const char *path, char prefix[HD__PREFIX])
 {
     const char *last = hd__file_last_part(path);
-    snprintf(prefix, HD__PREFIX, ".heed-%016" PRIx64 "-", hd__text_hash(last, strcspn(last, "/")));
+    snprintf(prefix, HD__PREFIX, ".heed-%016" PRIx64 "-",
+             hd__text_hash(last, strcspn(last, HD__SLASHES)));
 }
 
 /* Locks the open file fd. Returns true if no process writes the file, and it is a regular one that

@@ -3,8 +3,8 @@
  * The differences between systems stay in this folder, whose functions begin with hd__sys_. All
  * other sources need only C11 and POSIX threads (pthread_..., through threads.h), which exist
  * wherever GCC or Clang does. posix.c keeps to POSIX.1-2008, and platform.c has the functions that
- * need more. To port heed to another system, replace these two files; they call no other part of
- * heed.
+ * need more. Windows has windows.c, windows_files.c and windows_names.c instead. To port heed to
+ * another system, replace these files; they call no other part of heed.
  *
  * The header is long, because it lists everything that a system must offer. shared.h declares the
  * functions that the libraries in libs/ also call. threads.h and cpus.h are the same for all
@@ -99,19 +99,32 @@ void hd__sys_unmap(void *bytes, size_t n); /* also for pages of hd__sys_pages_ma
 
 /* ---------------------------------------------------------------- names */
 
+/* The characters between the names in a path */
+#ifdef _WIN32
+#define HD__SLASHES "/\\"
+#else
+#define HD__SLASHES "/"
+#endif
+
+static inline bool hd__sys_is_slash(char c)
+{
+    return c == HD__SLASHES[0] || c == HD__SLASHES[sizeof HD__SLASHES - 2];
+}
+
 int hd__sys_fstat(int fd, hd__sys_info *info);
 int hd__sys_chmod(int at, const char *path, unsigned mode);
 /* Returns 0 if the mode of the directory fd allows removing files in it, and -1 with errno
  * otherwise. */
 int hd__sys_may_remove_in(int fd);
 int hd__sys_mkdir(const char *path);
+/* On POSIX an empty directory at path is replaced; on Windows nothing is. */
 int hd__sys_rename(const char *old, const char *path);
 /* Renames a file from `old` to `path`; both names lie in the directory `at`. */
 int hd__sys_rename_in(int at, const char *old, const char *path);
 int hd__sys_unlink(int at, const char *path);
 int hd__sys_rmdir(const char *path);
-/* Exchanges the files at two paths in one step. Returns 0 or an errno: ENOSYS, EINVAL or ENOTSUP if
- * the system or the file system cannot do it. After EINTR the exchange may have happened; after any
+/* Exchanges the files at two paths in one step; Windows needs three (windows_names.c). Returns 0 or
+ * an errno: ENOSYS, EINVAL or ENOTSUP if the system or the file system cannot do it. After EINTR the exchange may have happened; after any
  * other errno nothing has changed. */
 int hd__sys_exchange(const char *a, const char *b);
 

@@ -5,6 +5,11 @@
 
 #include <pthread.h>
 
+#ifdef _WIN32 /* it has no fork, and its macro makes no use of the functions */
+#undef pthread_atfork
+#define pthread_atfork(prepare, parent, child) ((void)(prepare), (void)(parent), (void)(child))
+#endif
+
 /* True if the process has no thread but this one. glibc says so since 2.32; with other libraries
  * the macro is 0. */
 #if defined(__has_include)
@@ -20,6 +25,15 @@
 /* Declares a thread-local variable. Every call of heed reads such variables. With the initial-exec
  * model, a read does not call the dynamic loader. */
 #define HD__TLS _Thread_local __attribute__((tls_model("initial-exec")))
+
+/* For a function that makes a key whose destructor uses such variables. GCC on Windows keeps them
+ * behind a key of its own, which frees them. Destructors run in the order in which the keys were
+ * made, so this one is made before main. */
+#if defined(_WIN32) && !defined(__clang__)
+#define HD__EARLY __attribute__((constructor))
+#else
+#define HD__EARLY
+#endif
 
 /* Tells the CPU that this thread waits for another one to write to memory. */
 static inline void hd__sys_pause(void)

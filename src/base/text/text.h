@@ -29,8 +29,7 @@ typedef struct hd__text {
 HD__SIBLING void hd__text_add(hd__text *t, const char *s, size_t n);
 HD__SIBLING void hd__text_puts(hd__text *t, const char *s);
 void hd__text_repeat(hd__text *t, char c, int64_t n);
-HD__SIBLING void hd__text_format(hd__text *t, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+HD__SIBLING void hd__text_format(hd__text *t, const char *format, ...) HD__PRINTF(2, 3);
 /* Adds the n bytes at s as a JSON string: in quotes, with the escapes that JSON needs. With
  * `letters`, a control character gets its short escape if it has one: a line feed becomes \n.
  * Without `letters` it becomes \u000a. */

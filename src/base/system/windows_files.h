@@ -1,0 +1,32 @@
+/* windows_files.h - the handles, paths and errors of windows_files.c and windows_names.c. */
+#ifndef HEED_BASE_WINDOWS_FILES_H
+#define HEED_BASE_WINDOWS_FILES_H
+
+#include "base/system/system.h"
+#include "base/system/windows_headers.h"
+
+/* Every process has loaded ntdll.dll, but a program need not link a library for it. */
+#define HD__IN_NTDLL(name)                                                                         \
+    ((__typeof__(&name))(void (*)(void))GetProcAddress(GetModuleHandleW(L"ntdll.dll"), #name))
+
+static inline HANDLE hd__sys_handle(int fd)
+{
+    return (HANDLE)(intptr_t)fd;
+}
+
+/* Set errno to the meaning of GetLastError, or of a status of ntdll. Return -1. */
+int hd__sys_failed(void);
+int hd__sys_status_failed(NTSTATUS status);
+
+/* Writes a path as UTF-16. "C:", the parent of "C:/a", becomes "C:\\", because "C:" is the working
+ * directory there. Returns false with errno if that is impossible. */
+enum { HD__SYS_PATH = 4096 };
+bool hd__sys_widen(const char *path, WCHAR wide[HD__SYS_PATH]);
+
+/* Opens a path in the open directory `at`, or in HD__SYS_HERE, with these rights. `how` may have
+ * HD__SYS_FOLLOW, without which a link itself is opened, and HD__SYS_NEW for a file that must not
+ * exist. Returns -1 with errno on failure. */
+enum { HD__SYS_FOLLOW = 1, HD__SYS_NEW = 2 };
+int hd__sys_open_at(int at, const char *path, DWORD rights, int how);
+
+#endif
