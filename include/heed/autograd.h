@@ -592,8 +592,8 @@ HD_API hd_tensor *hd_rms_norm(hd_tensor *x, hd_tensor *weight, double eps);
 
 typedef struct hd_attention_options {
     size_t size;
-    /* HD_NONE, or a mask that broadcasts to (..., l, s). A bool mask is true where a query sees a
-     * key. A mask of q's dtype is added to the scores. With is_causal it must be HD_NONE. */
+    /* HD_NONE; a mask broadcasts to (..., l, s). A bool mask is true where a query sees a key. A
+     * mask of q's dtype is added to the scores. With is_causal it must be HD_NONE. */
     hd_tensor *attn_mask;
     double dropout_p;  /* 0; dropout of the weights, applied in evaluation, too */
     bool is_causal;    /* false; if true, query i sees only the keys 0 to i */

@@ -222,9 +222,9 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  * hd_backward, a loss of NaN or infinity: there is at most one warning for each function that makes
  * a loss.
  *
- * A function that saves, replaces or removes a folder, such as a checkpoint, warns if it cannot
- * remove a directory and so leaves it behind. hd_tokenizer_json warns if the file states other ids
- * for new added tokens than the Python package tokenizers gives them.
+ * A function that saves, replaces or removes a folder, such as a checkpoint, warns if it leaves a
+ * directory behind that it cannot remove. hd_tokenizer_json warns if the file states other ids for
+ * new added tokens than the Python package tokenizers gives them.
  *
  * Debug mode gives more warnings (hd_set_debug). */
 

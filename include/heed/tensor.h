@@ -206,12 +206,13 @@ static inline void hd_scope_cleanup(hd_scope **s)
 /* These functions make a tensor of the given sizes. `sizes` has ndim entries; it may be NULL if
  * ndim is 0. The macros below take the sizes as a list:
  *   hd_zeros(HD_FLOAT32, 2, 3) is hd_zeros_n(HD_FLOAT32, 2, (int64_t[]){2, 3})
- * hd_full_n sets every element to value. HD_SHAPE: a size is negative, or ndim is above 8.
- * HD_MEMORY: memory runs out, or the number of bytes overflows. */
+ * HD_SHAPE: a size is negative, or ndim is above 8. HD_MEMORY: memory runs out, or the number of
+ * bytes overflows. */
 /* the elements are undefined */
 HD_API hd_tensor *(hd_empty_n)(hd_dtype d, int ndim, const int64_t *sizes);
 HD_API hd_tensor *(hd_zeros_n)(hd_dtype d, int ndim, const int64_t *sizes); /* every element is 0 */
 HD_API hd_tensor *(hd_ones_n)(hd_dtype d, int ndim, const int64_t *sizes);  /* every element is 1 */
+/* every element is value */
 HD_API hd_tensor *(hd_full_n)(hd_dtype d, hd_scalar value, int ndim, const int64_t *sizes);
 /* a 0-d tensor that holds value */
 HD_API hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value);
