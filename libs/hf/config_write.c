@@ -284,10 +284,10 @@ static void add_flags(hd__text *t, const int64_t *n)
 static void add_members(hd__text *t, const hd__hf_config *c)
 {
     for (const hd__hf_config_key *k = c->family->keys.keys; k->name; k++) {
-        const void *at = (const char *)c->values + k->offset;
         if (k->offset == HD__NOWHERE || k->kind == HD__ALIAS) {
             continue;
         }
+        const void *at = (const char *)c->values + k->offset;
         const int n = (int)strcspn(k->name, "."); /* without the dot of a list */
         hd__text_format(t, ",\n  \"%.*s\": ", n, k->name);
         switch (k->kind) {
