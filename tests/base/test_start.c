@@ -114,6 +114,14 @@ END_TEST
 
 /* Linux asks the CPU, too, and names only what it saves the registers of. */
 /* The CPU tells the size itself, or the system does; both mean the same cache. */
+/* musl's fwrite may fail without an errno. */
+START_TEST(no_cause)
+{
+    char text[HD__WHY_TEXT];
+    ck_assert_str_eq(hd__sys_why(0, text), "unknown error");
+}
+END_TEST
+
 START_TEST(second_cache)
 {
     ck_assert_int_ge(hd__sys_second_cache_told(), -1); /* where sysconf does not know it */
@@ -345,6 +353,7 @@ Suite *suite_start(void)
         thread_counts_wrong,
         cgroup_quotas,
         ends_of_threads,
+        no_cause,
         second_cache,
         cpu_level_is_what_linux_says,
     };
