@@ -112,8 +112,6 @@ START_TEST(libraries_of_another_version)
 }
 END_TEST
 
-/* Linux asks the CPU, too, and names only what it saves the registers of. */
-/* The CPU tells the size itself, or the system does; both mean the same cache. */
 /* musl's fwrite may fail without an errno. */
 START_TEST(no_cause)
 {
@@ -122,6 +120,7 @@ START_TEST(no_cause)
 }
 END_TEST
 
+/* The CPU gives the size itself, or the system does; both mean the same cache. */
 START_TEST(second_cache)
 {
     ck_assert_int_ge(hd__sys_second_cache_told(), -1); /* where sysconf does not know it */
@@ -130,6 +129,7 @@ START_TEST(second_cache)
 }
 END_TEST
 
+/* Linux asks the CPU, too, and lists only the features whose registers it saves. */
 START_TEST(cpu_level_is_what_linux_says)
 {
 #if defined(__x86_64__) || defined(__i386__)
