@@ -532,7 +532,7 @@ START_TEST(frozen_in_bfloat16)
     ck_error(HD_DTYPE, "hd_module_requires_grad_: dtype bfloat16: expected float32 or float64");
     ck_assert_int_eq(hd_module_num_parameters(m, true), 0);
     ck_assert(!hd_module_to(m, HD_BFLOAT16));
-    ck_error(HD_DTYPE, "hd_module_to: Linear to bfloat16: expected float32 or float64");
+    ck_error(HD_DTYPE, "hd_module_to: Linear to dtype bfloat16: expected float32 or float64");
     ck_assert(hd_module_to(m, HD_FLOAT32));
     ck_assert_int_eq(hd_dtype_of(hd_module_get_parameter(m, "weight")), HD_FLOAT32);
     ck_assert(hd_equal(hd_forward(m, x), hd_forward(other, x)));
