@@ -157,8 +157,10 @@ HD_API bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_d
  *
  * Windows has no such step, and needs three renames. A crash after the first one leaves the old
  * checkpoint at dir with ".heed-old" after it, and the next call of heed that looks for dir gives
- * its name back. While a program has a file of the old one open or mapped, the call fails with
- * HD_IO, and nothing is changed. The new directory has the permissions that its parent gives. */
+ * its name back. A crash after the second one leaves an older checkpoint there, although dir is
+ * new: remove it before you remove dir, or it gets dir's name. While a program has a file of the
+ * old one open or mapped, the call fails with HD_IO, and nothing is changed. The new directory has
+ * the permissions that its parent gives. */
 HD_API bool hd_checkpoint_replace(const char *dir, const hd_dict *model, const hd_dict *state);
 
 /* Loads the two dictionaries of a checkpoint. Free them with hd_dict_free. Pass NULL for one that

@@ -11,8 +11,8 @@
 
 enum { STEPS = 10, BATCH = 3, TOKENS = 21, WIDTH = 36, HEADS = 4 };
 
-/* Returns the FNV-1a hash of x's elements, continued from `hash`. It reads the bytes of an element from
- * the lowest to the highest, on big-endian machines, too. */
+/* Returns the FNV-1a hash of x's elements, continued from `hash`. It reads the bytes of an element
+ * from the lowest to the highest, on big-endian machines, too. */
 static uint64_t hash_of(hd_tensor *x, uint64_t hash)
 {
     const uint16_t one = 1;
@@ -28,9 +28,9 @@ static uint64_t hash_of(hd_tensor *x, uint64_t hash)
     return hash;
 }
 
-static void print_hash(const char *name, hd_tensor *x)
+static void print_hash(hd_dtype d, const char *name, hd_tensor *x)
 {
-    printf("%-16s %016" PRIx64 "\n", name, hash_of(x, 0xcbf29ce484222325));
+    printf("%s %-16s %016" PRIx64 "\n", hd_dtype_name(d), name, hash_of(x, 0xcbf29ce484222325));
 }
 
 #define UNARY(ROW)                                                                                 \
@@ -55,7 +55,7 @@ static void print_hash(const char *name, hd_tensor *x)
     ROW(max)                                                                                       \
     ROW(argmin)
 
-#define PRINT_UNARY(name) print_hash(#name, hd_##name(x));
+#define PRINT_UNARY(name) print_hash(dtype, #name, hd_##name(x));
 
 /* x (61, 67) has numbers from 0.1 to 3.1. No other line depends on randn, for which the C library
  * computes functions. */
@@ -66,21 +66,21 @@ static void print_results(hd_dtype dtype)
     hd_tensor *x = hd_add_scalar(hd_mul_scalar(hd_rand(dtype, 61, 67), 3), 0.1);
     hd_tensor *b = hd_add_scalar(hd_rand(dtype, 67, 45), -0.5);
     hd_tensor *weight = hd_rand(dtype, 67);
-    print_hash("randn", hd_randn(dtype, 61, 67));
+    print_hash(dtype, "randn", hd_randn(dtype, 61, 67));
     UNARY(PRINT_UNARY)
-    print_hash("softmax, rows", hd_softmax(x, 1));
-    print_hash("softmax, columns", hd_softmax(x, 0));
-    print_hash("log_softmax", hd_log_softmax(x, 1));
-    print_hash("logsumexp", hd_logsumexp_dim(x, 1, false));
-    print_hash("cumsum", hd_cumsum(x, 1));
-    print_hash("var", hd_var_dims(x, 1, false, 0));
-    print_hash("rms_norm", hd_rms_norm(x, weight, 1e-5));
-    print_hash("pow", hd_pow(x, weight));
-    print_hash("matmul", hd_matmul(x, b));
-    print_hash("matmul, turned", hd_matmul(hd_t(b), hd_t(x)));
-    print_hash("dropout", hd_dropout(x, 0.3, true));
-    print_hash("sort", hd_sort(x, 1, true, NULL));
-    print_hash("transposed", hd_transpose(x, 0, 1));
+    print_hash(dtype, "softmax, rows", hd_softmax(x, 1));
+    print_hash(dtype, "softmax, columns", hd_softmax(x, 0));
+    print_hash(dtype, "log_softmax", hd_log_softmax(x, 1));
+    print_hash(dtype, "logsumexp", hd_logsumexp_dim(x, 1, false));
+    print_hash(dtype, "cumsum", hd_cumsum(x, 1));
+    print_hash(dtype, "var", hd_var_dims(x, 1, false, 0));
+    print_hash(dtype, "rms_norm", hd_rms_norm(x, weight, 1e-5));
+    print_hash(dtype, "pow", hd_pow(x, weight));
+    print_hash(dtype, "matmul", hd_matmul(x, b));
+    print_hash(dtype, "matmul, turned", hd_matmul(hd_t(b), hd_t(x)));
+    print_hash(dtype, "dropout", hd_dropout(x, 0.3, true));
+    print_hash(dtype, "sort", hd_sort(x, 1, true, NULL));
+    print_hash(dtype, "transposed", hd_transpose(x, 0, 1));
 }
 
 static hd_module *block_new(void)

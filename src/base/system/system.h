@@ -124,8 +124,8 @@ int hd__sys_rename_in(int at, const char *old, const char *path);
 int hd__sys_unlink(int at, const char *path);
 int hd__sys_rmdir(const char *path);
 /* Exchanges the files at two paths in one step; Windows needs three (windows_names.c). Returns 0 or
- * an errno: ENOSYS, EINVAL or ENOTSUP if the system or the file system cannot do it. After EINTR the
- * exchange may have happened; after any other errno nothing has changed. */
+ * an errno: ENOSYS, EINVAL or ENOTSUP if the system or the file system cannot do it. After EINTR
+ * the exchange may have happened; after any other errno nothing has changed. */
 int hd__sys_exchange(const char *a, const char *b);
 
 /* Lists the names in a directory. hd__sys_list_of takes over the open directory fd, and

@@ -174,13 +174,14 @@ static double upper_half(double x)
     return scaled - (scaled - x);
 }
 
-/* Exact as long as no part of it is too large or too small for a double. */
+/* Returns x y + z with one rounding, as long as no part of it is too large or too small for a
+ * double. A result of 0 gets its sign from the plain sum. */
 double fma(double x, double y, double z)
 {
     double product = x * y, xh = upper_half(x), yh = upper_half(y), xl = x - xh, yl = y - yh;
     double rest = xl * yl - (((product - xh * yh) - xl * yh) - xh * yl);
     double low, lower, s = sum_exact(z, rest, &low), sum = sum_exact(product, s, &lower);
     double result = sum + sum_to_odd(low, lower);
-    return result - result == 0 ? result : product + z; /* infinity and NaN */
+    return result - result == 0 && result != 0 ? result : product + z; /* or infinity and NaN */
 }
 #endif

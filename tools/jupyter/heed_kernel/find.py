@@ -54,7 +54,8 @@ def asked(*question):
 def from_folder(path, say):
     """heed in a prefix, in its source tree with the build in `build`, or in the files heed.c and heed.h."""
     path = os.path.abspath(path)
-    two_files = os.path.exists(os.path.join(path, "heed.c"))
+    built = os.path.exists(os.path.join(path, "build", "src", "libheed.so"))
+    two_files = not built and os.path.exists(os.path.join(path, "heed.c"))
     if two_files:
         path = compiled(path, say)
     found = {}
