@@ -13,7 +13,7 @@ enum { RANDOM = 1000000 };
 static int differences(float a, float b, float c, float expected)
 {
     vec_f32 y = vfma_f32(vall_f32(a), vall_f32(b), vall_f32(c));
-    int count = scalar_fma_f32(a, b, c) != expected;
+    int count = (scalar_fma_f32(a, b, c) != expected) + (fmaf(a, b, c) != expected);
     for (int l = 0; l < HDK_V; l++) {
         count += y[l] != expected;
     }
