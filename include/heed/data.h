@@ -162,8 +162,8 @@ HD_API bool hd_tokens_split(const hd_tokens *t, double fraction, hd_tokens **fir
 
 /* ---------------------------------------------------------------- datasets */
 
-/* A dataset: a number of items, each of which is a list of tensors. An item of hd_windows_new is a
- * pair (input, target). */
+/* A dataset has items, and each item is a list of tensors. An item of hd_windows_new is a pair
+ * (input, target). */
 typedef struct hd_dataset hd_dataset;
 
 /* Makes a dataset of windows. With i = k stride, item k is the pair input = tokens[i : i +

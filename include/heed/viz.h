@@ -81,9 +81,9 @@ HD_API hd_picture *hd_attention_map(const hd_tensor *weights, const char *const 
 
 /* The options of a graph's picture. Each box of the picture is a recorded call, with its operation
  * and the shape of its result, or a leaf that requires grad. Arrows lead from inputs to results.
- * Data and buffers need no gradient, so they are not in the graph. A view has no box: it is named
- * in the box of the tensor of which it is a view, as in "then View, Transpose (2, 4, 8, 8)". A
- * frame around boxes is a module. */
+ * Data and buffers need no gradient, so they are not in the graph. A view has no box. The box of
+ * the tensor that it views names it, as in "then View, Transpose (2, 4, 8, 8)". A frame around
+ * boxes is a module. */
 typedef struct hd_graph_options {
     size_t size;
     const char *title; /* NULL: none; it stands above the graph */

@@ -269,8 +269,9 @@ static bool same_weight(const char *path, const hd_safetensors *f, int64_t at, h
                                            HD__CUT(path), name));
 }
 
-/* Returns the weight in `weights` of which the file's tensor `name` is a copy, or NULL if there is
- * none. peft calls the weight of a module with an adapter base_layer.weight. */
+/* Returns the weight in `weights` with the name that the file's tensor `name` has without peft's
+ * additions, or NULL if there is none. peft adds a prefix, and base_layer in a module with an
+ * adapter. */
 static hd_tensor *copied_weight(const hd_dict *weights, const char *name)
 {
     static const char prefix[] = "base_model.model.", layer[] = ".base_layer.";
