@@ -319,7 +319,9 @@ bool hd__config_check(const hd_config_table *t, const void *config, const hd_con
     uint64_t errors = hd_error_count();
     return !t->check || run_check(t, config, from) ||
            (hd_error_count() == errors &&
-            hd_fail(HD_USER, "%s: the check returned false. End it in hd_config_refuse",
+            hd_fail(HD_USER,
+                    "%s: the check returned false without an error. A check that refuses a value "
+                    "must call hd_config_refuse",
                     from->place));
 }
 

@@ -199,7 +199,7 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path,
         i++;
     }
     if (f && o.keep_bfloat16 &&
-        i == hd_safetensors_len(f)) { /* no map is of use: heed converts all weights */
+        i == hd_safetensors_len(f)) { /* a map is of no use, because heed converts all weights */
         hd_safetensors_close(f);
         o.map = false;
         f = hd_safetensors_open(path->s, &o);

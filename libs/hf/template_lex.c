@@ -77,7 +77,7 @@ static size_t lex_text_end(const lexer *l, size_t tag)
     return tag < l->n && sign != '+' && l->text[tag + 1] != '{' && begins && blank ? line : tag;
 }
 
-/* Returns the offset after the white space that a tag or a comment drops after it. `end` is the
+/* Returns the offset after the white space that is dropped behind a tag or a comment. `end` is the
  * offset after the tag, `sign` is the '-' or '+' in its end, if any, and `output` is true for {{
  * }}. */
 static size_t lex_after(const lexer *l, size_t end, char sign, bool output)
