@@ -144,7 +144,7 @@ static bool take_object(const loading *l, const char *path, const cJSON *object)
 
 /* Assigns item to the field at `path` or, if the table has an object there, item's members to its
  * fields. `object` is the path of the object around `path`. Returns false with an error if the
- * table has neither or a value does not fit. */
+ * table has neither a field nor an object at `path`, or if a value does not fit. */
 static bool take_member(const loading *l, const char *object, const char *path, const cJSON *item)
 {
     size_t n = strlen(path);

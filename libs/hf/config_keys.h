@@ -19,7 +19,7 @@ typedef enum hd__hf_config_kind {
     HD__ANY,        /* any value; the key has no field */
     HD__OBJECT,     /* an object, which other code reads, or one of `words`; no field */
     HD__ONLY,       /* one of `words`; no field */
-    HD__ENDS,       /* end tokens, which are appended to the others; hd_generate_options */
+    HD__ENDS,       /* end tokens, appended to those of the options; hd_generate_options */
     HD__NAMES,      /* target modules, appended to an array that is large enough; hd_lora_options */
     HD__FULL,       /* a list in which each text is full_attention; no field */
     HD__FLAGS /* a list of whole numbers, 0 for false; int64_t n, and then bool[HD_LAYERS_MOST] */

@@ -40,7 +40,8 @@ typedef struct hd__hf_context {
      * the t tokens attends to one of the s. NULL: each token attends to itself and to all tokens
      * before it. */
     hd_tensor *mask;
-    hd_tensor *positions; /* (b, t) int64; NULL: they count on from seen->len, or from 0 */
+    /* (b, t) int64; NULL: they begin at seen->len, or at 0 if `seen` is NULL */
+    hd_tensor *positions;
 } hd__hf_context;
 
 /* Values that heed reads from config.json only to write them back. A key that the file lacks gets
@@ -160,7 +161,7 @@ bool hd__hf_visit(hd_module *m, bool (*f)(hd_module *m, const char *name, void *
 
 bool hd__hf_ends_in(const char *text, const char *end);
 
-/* Returns m as a model of this library. Returns NULL with HD_VALUE if it is another module. */
+/* Returns m as a model of this library. Returns NULL with HD_VALUE if m is any other module. */
 hd__hf_model *hd__hf_model_of(hd_module *m);
 
 /* Returns the attention (b, t, heads * d) of the queries q (b, heads, t, d), or NULL on failure. If

@@ -240,8 +240,8 @@ static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_di
     return ok;
 }
 
-/* Returns x as float32, to compare it with another weight. `rounded` tells that one of the two is
- * bfloat16; x is then rounded to bfloat16 first. */
+/* Returns x as float32, to compare it with another weight. If `rounded` is true, because x or the
+ * other weight is bfloat16, rounds x to bfloat16 first. */
 static hd_tensor *comparable(hd_tensor *x, bool rounded)
 {
     return hd_to(rounded ? hd_to(x, HD_BFLOAT16) : x, HD_FLOAT32);
