@@ -55,8 +55,9 @@ static void score_block(const hdk_head *h, int64_t i0, int64_t rows, int64_t j0,
         for (int64_t i = 0; i < rows; i += TALL) {
             int64_t some = smaller(rows - i, TALL);
             if (seen_in(h, i0 + i + some - 1, j0, n) > j) {
-                tile_f32[some](k, a + i * a_row, a_row, 1, panels, WIDE, y + i * KEYS + j, KEYS,
-                               false);
+                HDK_TABLE(hdk_tile)
+                [some](k, a + i * a_row, a_row, 1, panels, WIDE, y + i * KEYS + j, KEYS, false,
+                       HDK_ASK_NOTHING);
             }
         }
     }
@@ -69,7 +70,9 @@ static void add_over_keys(const hdk_head *h, int64_t i0, int64_t rows, int64_t j
     for (int64_t e = 0; e < width; e += WIDE) {
         for (int64_t i = 0; i < rows; i += TALL) {
             int64_t some = smaller(rows - i, TALL), k = seen_in(h, i0 + i + some - 1, j0, n);
-            tile_f32[some](k, w + i * KEYS, KEYS, 1, x + e, x_row, y + i * width + e, width, true);
+            HDK_TABLE(hdk_tile)
+            [some](k, w + i * KEYS, KEYS, 1, x + e, x_row, y + i * width + e, width, true,
+                   HDK_ASK_NOTHING);
         }
     }
 }
@@ -83,8 +86,9 @@ static void add_over_queries(const hdk_head *h, int64_t i0, int64_t rows, int64_
             /* the queries before i do not see these keys */
             int64_t some = smaller(n - j, TALL), i = larger(j0 + j + 1 - h->sees - i0, 0);
             if (i < rows) {
-                tile_f32[some](rows - i, w + i * KEYS + j, 1, KEYS, x + i * width + e, width,
-                               y + j * width + e, width, true);
+                HDK_TABLE(hdk_tile)
+                [some](rows - i, w + i * KEYS + j, 1, KEYS, x + i * width + e, width,
+                       y + j * width + e, width, true, HDK_ASK_NOTHING);
             }
         }
     }

@@ -13,10 +13,10 @@ enum {
     TILE_WORTH = 256,     /* products of at most this many multiplications use no tile */
     LARGE = 1 << 22,      /* with more multiplications, packing a and b whole is faster */
     BLOCK_ROWS = 80 * 14, /* rows of a that are packed together; they stay in the L3 cache */
-    GROUP = 4,     /* number of panels of a that are packed together before their first use */
-    FETCH = 64,    /* the most cache lines that are prefetched during one tile */
-    SHALLOW = 128, /* the most steps of k in a panel of b on the stack */
-    STREAMS = 8,   /* number of rows of b that a product of few rows reads side by side */
+    GROUP = 4,       /* number of panels of a that are packed together before their first use */
+    A_IN_PLACE = 24, /* dense rows of a are packed only if a row of c has more tiles than this */
+    SHALLOW = 128,   /* the most steps of k in a panel of b on the stack */
+    STREAMS = 8,     /* number of rows of b that a product of few rows reads side by side */
     /* Columns of b that gemm_split.h reads side by side for 1, 2 and 4 rows. With more columns
      * their sums would not stay in registers. BESIDE_BF16 is for one row of a and a bfloat16 b,
      * which is then read nearly in the order of memory. */
@@ -56,15 +56,17 @@ static int64_t hdk_rows_together(void)
 }
 
 /* Chooses the blocks of product p. A packed copy of b is faster if many rows use it. A packed copy
- * of a is faster if many columns use it, and for fewer columns if the rows of a would evict each
- * other from the L1 cache. If m or n grows, rows and cols may shrink, but room_a and room_b never
- * do. So the scratch of the largest of several products serves all of them. */
+ * of a is faster if many columns use it. Fewer columns are enough if the rows of a are not dense,
+ * or if they would evict each other from the L1 cache. If m or n grows, rows and cols may shrink,
+ * but room_a and room_b never do. So the scratch of the largest of several products serves all of
+ * them. */
 static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth, bool scratch)
 {
     hdk_blocking how = {0};
     bool large = scratch && p->m * p->n * p->k > LARGE;
+    int64_t in_place = p->a_col == 1 ? A_IN_PLACE : 2;
     bool crowded = scratch && p->a_row % 1024 == 0 && p->m > 8;
-    how.pack_a = (large || crowded) && p->n > 2 * width && p->m > 2;
+    how.pack_a = p->m > 2 && ((large && p->n > in_place * width) || (crowded && p->n > 2 * width));
     how.pack_b = large && p->m > 2 * HDK_TILE_ROWS;
     how.depth = hdk_evenly(p->k, how.pack_b ? depth : SHALLOW);
     int64_t most_rows = hdk_rows_together(), most = hdk_panels(depth);
@@ -89,42 +91,28 @@ static hdk_product hdk_turned(const hdk_product *p)
     return t;
 }
 
-/* Memory that will be packed after `tiles` more tiles: `runs` runs of `bytes` bytes, `stride` bytes
- * apart. The first `done` bytes of the first run are already prefetched. */
-typedef struct hdk_ahead {
-    const char *run;
-    int64_t runs, bytes, stride, done, tiles;
-} hdk_ahead;
+/* ---------------------------------------------------------------- tiles */
 
-/* Returns the runs to prefetch before x is packed. x has elements of `size` bytes, and its lanes
- * and steps (gemm_body.h) lie `lane` and `step` elements apart. A run is a lane or a step,
- * whichever has its elements side by side. If neither has, there are no runs. */
-static hdk_ahead hdk_ahead_of(const void *x, int64_t lanes, int64_t steps, int64_t lane,
-                              int64_t step, int64_t size)
-{
-    if (lane == 1) {
-        return (hdk_ahead){.run = x, .runs = steps, .bytes = lanes * size, .stride = step * size};
-    }
-    int64_t runs = step == 1 ? lanes : 0;
-    return (hdk_ahead){.run = x, .runs = runs, .bytes = steps * size, .stride = lane * size};
-}
+/* Hides the distances between rows of a from the compiler. Without this, it would compute a
+ * distance for every row, and keep most of them in memory. */
+#define HIDE(reach) __asm__("" : "+r"((reach).one), "+r"((reach).three), "+r"((reach).five))
 
-/* Prefetches some of the lines of s, which will be packed next. Packing from memory takes four
- * times as long as packing from the L2 cache. So the last tiles before the packing prefetch these
- * lines, late enough that the cache still holds them then. */
-static void hdk_fetch(hdk_ahead *s)
-{
-    int64_t due = s->runs * ((s->bytes + 63) / 64) - --s->tiles * FETCH;
-    for (int64_t i = 0; i < due && i < FETCH && s->runs > 0; i++) {
-        __builtin_prefetch(s->run + s->done, 0, 2);
-        s->done += 64;
-        if (s->done >= s->bytes) {
-            s->done = 0;
-            s->run += s->stride;
-            s->runs--;
-        }
-    }
-}
+#define REACH fn(reach)
+#define TILE_LOOP fn(tile_loop)
+#define PACKING_LOOP fn(packing_loop)
+
+#define TYPE f32
+#include "tensor/kernels/gemm_tile_type.h"
+#undef TYPE
+#define TYPE f64
+#include "tensor/kernels/gemm_tile_type.h"
+#undef TYPE
+
+#define HDK_TILE(rows) tile##rows##_f32,
+const hdk_tile_loop HDK_TABLE(hdk_tile)[] = {NULL, HDK_TILES(HDK_TILE)};
+#undef HDK_TILE
+
+/* ---------------------------------------------------------------- products */
 
 /* The number of columns of a tile, and of a panel of b. */
 #define WIDTH (2 * VECTOR)

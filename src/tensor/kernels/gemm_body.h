@@ -130,15 +130,17 @@ typedef struct BLOCK {
     int64_t c_row;
     const T *raw; /* the part of a that is still to be packed; or NULL */
     int64_t raw_row, raw_col;
-    hdk_ahead a_ahead, b_ahead; /* the memory that is packed next */
-    bool go_on;                 /* true to add to c instead of setting it */
-    const T *bias;              /* NULL if there is none */
+    const T *raw_b; /* b, if the first row of tiles is still to pack its whole panels; or NULL */
+    int64_t raw_b_step;
+    bool far_b, far_c; /* true if no near cache has b, or c */
+    bool go_on;        /* true to add to c instead of setting it */
+    const T *bias;     /* NULL if there is none */
     int64_t bias_step;
 } BLOCK;
 
 /* Computes a tile in a buffer, for a number of columns that is no multiple of UNIT. */
-static void fn(edge)(const BLOCK *t, TILE_LOOP tile, int64_t rows, int64_t cols, const T *a,
-                     const T *b, T *c)
+static void fn(edge)(const BLOCK *t, TILE_LOOP tile, hdk_ask ask, int64_t rows, int64_t cols,
+                     const T *a, const T *b, T *c)
 {
     T edge[HDK_TILE_ROWS * WIDTH];
     for (int64_t i = 0; i < rows && t->go_on; i++) {
@@ -146,7 +148,7 @@ static void fn(edge)(const BLOCK *t, TILE_LOOP tile, int64_t rows, int64_t cols,
             edge[i * WIDTH + j] = j < cols ? c[i * t->c_row + j] : 0;
         }
     }
-    tile(t->steps, a, t->a_row, t->a_step, b, t->b_step, edge, WIDTH, t->go_on);
+    tile(t->steps, a, t->a_row, t->a_step, b, t->b_step, edge, WIDTH, t->go_on, ask);
     for (int64_t i = 0; i < rows; i++) {
         for (int64_t j = 0; j < cols; j++) {
             c[i * t->c_row + j] = edge[i * WIDTH + j];
@@ -154,33 +156,27 @@ static void fn(edge)(const BLOCK *t, TILE_LOOP tile, int64_t rows, int64_t cols,
     }
 }
 
-static int64_t fn(across)(const BLOCK *t)
-{
-    return (t->cols + WIDTH - 1) / WIDTH;
-}
-
-/* Packs up to GROUP panels of a, from row i, into `to`. Plans the prefetch of the next group. */
-static void fn(pack_group)(BLOCK *t, int64_t i, T *to)
+/* Packs up to GROUP panels of a, from row i, into `to`. */
+static void fn(pack_group)(const BLOCK *t, int64_t i, T *to)
 {
     int64_t some = GROUP * t->height, left = t->rows - i;
-    const T *x = t->raw + i * t->raw_row;
-    fn(pack)(to, t->height, left < some ? left : some, t->steps, x, t->raw_row, t->raw_col);
-    left = left < some ? 0 : left - some;
-    t->a_ahead = hdk_ahead_of(x + some * t->raw_row, left < some ? left : some, t->steps,
-                              t->raw_row, t->raw_col, sizeof(T));
-    t->a_ahead.tiles = GROUP * fn(across)(t);
+    fn(pack)(to, t->height, left < some ? left : some, t->steps, t->raw + i * t->raw_row,
+             t->raw_row, t->raw_col);
 }
 
-static void fn(one)(BLOCK *t, int64_t rows, int64_t cols, const T *a, const T *b, T *c,
-                    const T *bias)
+/* Computes a tile of c. If raw_b is not NULL, b is an empty panel, and a whole one is filled from
+ * raw_b. */
+static void fn(one)(const BLOCK *t, hdk_ask ask, int64_t rows, int64_t cols, const T *a,
+                    const T *raw_b, const T *b, T *c, const T *bias)
 {
     TILE_LOOP tile = (cols > UNIT || !HALVES ? fn(tile) : fn(half))[rows];
-    hdk_fetch(&t->a_ahead);
-    hdk_fetch(&t->b_ahead);
-    if (cols % UNIT == 0) {
-        tile(t->steps, a, t->a_row, t->a_step, b, t->b_step, c, t->c_row, t->go_on);
+    if (raw_b && cols == WIDTH) {
+        fn(packing)[rows](t->steps, a, t->a_row, t->a_step, raw_b, t->raw_b_step, (T *)b, c,
+                          t->c_row, t->go_on);
+    } else if (cols % UNIT == 0) {
+        tile(t->steps, a, t->a_row, t->a_step, b, t->b_step, c, t->c_row, t->go_on, ask);
     } else {
-        fn(edge)(t, tile, rows, cols, a, b, c);
+        fn(edge)(t, tile, ask, rows, cols, a, b, c);
     }
     if (bias) {
         fn(add_bias)(c, t->c_row, rows, cols, bias, t->bias_step);
@@ -189,8 +185,9 @@ static void fn(one)(BLOCK *t, int64_t rows, int64_t cols, const T *a, const T *b
 
 static void fn(tiles)(BLOCK *t)
 {
-    const T *a = t->a;
+    const T *a = t->a, *raw_b = t->raw_b;
     T *c = t->c;
+    hdk_ask ask = t->far_b ? HDK_ASK_B : HDK_ASK_NOTHING;
     for (int64_t i = 0; i < t->rows; i += t->height, a += t->a_panel, c += t->height * t->c_row) {
         int64_t rows = t->rows - i < t->height ? t->rows - i : t->height;
         if (t->raw && i % (GROUP * t->height) == 0) {
@@ -199,37 +196,30 @@ static void fn(tiles)(BLOCK *t)
         const T *b = t->b;
         for (int64_t j = 0; j < t->cols; j += WIDTH, b += t->b_panel) {
             int64_t cols = t->cols - j < WIDTH ? t->cols - j : WIDTH;
-            fn(one)(t, rows, cols, a, b, c + j, t->bias ? t->bias + j * t->bias_step : NULL);
+            fn(one)(t, ask, rows, cols, a, raw_b ? raw_b + j : NULL, b, c + j,
+                    t->bias ? t->bias + j * t->bias_step : NULL);
         }
+        raw_b = NULL;
+        ask = t->far_c ? HDK_ASK_C : HDK_ASK_NOTHING;
     }
     t->raw = NULL;
 }
 
 /* ---------------------------------------------------------------- blocks */
 
-/* Returns the part of b to pack next: the columns after this block's, or the next steps' first. */
-static hdk_ahead fn(next_columns)(const BLOCK *t, const hdk_product *p, int64_t step, int64_t j)
-{
-    j += t->cols;
-    if (j == p->n) {
-        j = 0;
-        step += t->steps;
-    }
-    int64_t cols = p->n - j < t->cols ? p->n - j : t->cols;
-    int64_t steps = p->k - step < t->steps ? p->k - step : t->steps;
-    const T *b = (const T *)p->b + step * p->b_row + j * p->b_col;
-    hdk_ahead ahead = hdk_ahead_of(b, cols, steps, p->b_col, p->b_row, sizeof(T));
-    ahead.tiles = (t->rows + t->height - 1) / t->height * fn(across)(t);
-    return ahead;
-}
-
-/* Computes the block's columns from j on, with b's panels packed or in place. */
+/* Computes the block's columns from j on. Tiles read b in place if panels is NULL. Otherwise they
+ * read panels, which the first row of tiles packs if b's columns are dense, but for columns that
+ * fill no panel. */
 static void fn(columns)(BLOCK *t, const hdk_product *p, int64_t step, int64_t j, T *panels)
 {
     const T *b = (const T *)p->b + step * p->b_row + j * p->b_col;
+    t->raw_b = panels && p->b_col == 1 && fn(packing)[t->height] ? b : NULL;
+    t->raw_b_step = p->b_row;
+    t->far_b = !panels;
     if (panels) {
-        fn(pack)(panels, WIDTH, t->cols, t->steps, b, p->b_col, p->b_row);
-        t->b_ahead = fn(next_columns)(t, p, step, j);
+        int64_t done = t->raw_b ? t->cols / WIDTH * WIDTH : 0;
+        fn(pack)(panels + done * t->steps, WIDTH, t->cols - done, t->steps, b + done * p->b_col,
+                 p->b_col, p->b_row);
         t->b = panels, t->b_panel = WIDTH * t->steps, t->b_step = WIDTH;
     } else {
         t->b = b, t->b_panel = WIDTH, t->b_step = p->b_row;
@@ -262,6 +252,7 @@ static void fn(run)(const hdk_product *p, const hdk_blocking *how, T *scratch)
         panels_b = scratch + (how->pack_a ? how->room_a : 0);
     }
     BLOCK t = {.c_row = p->c_row, .bias_step = p->bias_step};
+    t.far_c = p->m * p->n * (int64_t)sizeof(T) >= hd__start_second_cache;
     for (int64_t i = 0; i < p->m; i += t.rows) {
         t.rows = p->m - i < how->rows ? p->m - i : how->rows;
         t.height = hdk_evenly(t.rows, HDK_TILE_ROWS);
@@ -364,6 +355,7 @@ static void fn(some_steps)(const hdk_product *p, int64_t steps, int64_t cols, co
                .b_step = p->b_row,
                .c = c,
                .c_row = p->c_row,
+               .far_b = true,
                .go_on = true};
     fn(tiles)(&t);
     for (int64_t i = 0; i < p->m && whole < cols; i++, a += p->a_row, c += p->c_row) {
@@ -493,8 +485,8 @@ static int64_t fn(room)(const hdk_product *p)
 
 /* Names: copy_lanes_f32 copy_lanes_f64 pack_any_f32 pack_any_f64 pack_steps_f32 pack_steps_f64
  * pack_step_f32 pack_step_f64 pack_f32 pack_f64 add_bias_f32 add_bias_f64 edge_f32 edge_f64
- * across_f32 across_f64 pack_group_f32 pack_group_f64 one_f32 one_f64 tiles_f32 tiles_f64
- * next_columns_f32 next_columns_f64 columns_f32 columns_f64 block_row_f32 block_row_f64 run_f32
- * run_f64 chain_f32 chain_f64 chains_f32 chains_f64 add_rows_f32 add_rows_f64 some_steps_f32
- * some_steps_f64 rows_f32 rows_f64 long_dot_f32 long_dot_f64 outer_f32 outer_f64 path_of_f32
- * path_of_f64 product_f32 product_f64 room_f32 room_f64 */
+ * pack_group_f32 pack_group_f64 one_f32 one_f64 tiles_f32 tiles_f64 columns_f32 columns_f64
+ * block_row_f32 block_row_f64 run_f32 run_f64 chain_f32 chain_f64 chains_f32 chains_f64
+ * add_rows_f32 add_rows_f64 some_steps_f32 some_steps_f64 rows_f32 rows_f64 long_dot_f32
+ * long_dot_f64 outer_f32 outer_f64 path_of_f32 path_of_f64 product_f32 product_f64 room_f32
+ * room_f64 */
