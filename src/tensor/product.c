@@ -18,6 +18,9 @@ enum {
     /* With this many matrices for each thread, no matrix is cut, even if some threads get more than
      * others. */
     EVEN_ENOUGH = 4,
+    /* Of two cuts that cost the same, one by rows is faster for at most FEW_COLUMNS columns, if the
+     * rows of b are dense. */
+    FEW_COLUMNS = 256,
     LONG_DOT = 1 << 17, /* the threads share a dot of at least this many elements */
     DOT_PARTS = 8,
     /* A bfloat16 b is widened to float32 in parts of at most WIDE_FEW elements if a has at most
@@ -282,10 +285,11 @@ static void run_piece(int piece, void *arg)
 static void cut_matrices(product_task *t, int64_t cells)
 {
     int64_t m = t->one.m, n = t->one.n, unit = hdk_gemm()->tile_cols, best = INT64_MAX;
+    bool by_rows = n <= FEW_COLUMNS && t->one.b_col == 1;
     for (int64_t down = 1; down <= cells; down++) {
         int64_t rows = ceil_div(m, down), cols = ceil_div(ceil_div(n, unit), cells / down) * unit;
         int64_t cost = rows * cols + PACKING * (rows + cols);
-        if (cells % down == 0 && cost < best) {
+        if (cells % down == 0 && (cost < best || (by_rows && cost == best))) {
             best = cost;
             t->rows = rows;
             t->cols = cols < n ? cols : n;
