@@ -173,8 +173,8 @@ class Changes:
         # of the first layer, as "mlp.up_proj"
         self.matrices = [name[len(self.layers) + 3:] for name, shape in shapes.items() if len(shape) == 2 and
                          name.startswith(f"{self.layers}.0.")]
-        acts = [f"{self.layers}.{i}.mlp.{'act' if self.gpt2 else 'act_fn'}" for i in range(self.n)]
-        self.acts = [name for name in acts if heed.has(model, name)]
+        self.acts = [name for i in range(self.n) for act in ("act", "act_fn", "activation_fn")
+                     if heed.has(model, name := f"{self.layers}.{i}.mlp.{act}")]
 
     def put_norm(self, name, eps):
         width = self.norms[name]

@@ -156,9 +156,6 @@ def one_round(heed, rng, folder, largest):
     heed.module_free(a)
 
 
-LINEAR = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
-
-
 def language_model(rng, folder):
     """A model of random weights, saved as it was before and after its embeddings got another size, or not."""
     family = rng.choice([f for f in FAMILIES.values() if "hidden_size" in f.small])
@@ -186,7 +183,8 @@ def refused(heed, model, folder, words):
 def language_round(heed, rng, folder, largest):
     model, resized = language_model(rng, folder)
     saved = rng.choice([None, None, None, "lm_head", "embed_tokens"])
-    targets = rng.sample(LINEAR, rng.randint(1, 4)) + (["lm_head"] if rng.random() < 0.5 and saved != "lm_head" else [])
+    linear = {name.split(".")[-1] for name, m in model.named_modules() if isinstance(m, nn.Linear)} - {"lm_head"}
+    targets = rng.sample(sorted(linear), rng.randint(1, 4)) + (["lm_head"] if rng.random() < 0.5 and saved != "lm_head" else [])
     config = peft.LoraConfig(r=rng.randint(1, 4), lora_alpha=4, target_modules=targets,
                              modules_to_save=[saved] if saved else None)
     b = peft.get_peft_model(model, config).eval()
