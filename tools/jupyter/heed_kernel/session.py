@@ -42,10 +42,15 @@ class Session:
 
     def close(self):
         """Ends the session, also while a cell runs."""
-        if self.control:
-            self.control.shutdown(socket.SHUT_RDWR)
-            self.signal_cell(signal.SIGKILL)
+        self.end_host()
         self.made.cleanup()
+
+    def end_host(self):
+        """Closes the host's standard input, at whose end it kills all processes of the session."""
+        if self.control:
+            self.host.stdin.close()
+            self.host.wait()
+        self.control = self.running = None
 
     def start(self, say):
         """Compiles the host and starts it."""
@@ -55,7 +60,7 @@ class Session:
         run([*self.cc, f"{HERE}/host.c", "-o", host, "-rdynamic", *libraries, "-lm", "-ldl"])
         control, theirs = socket.socketpair()
         with theirs:
-            self.host = subprocess.Popen([host, str(theirs.fileno()), self.folder], stdin=subprocess.DEVNULL, bufsize=0,
+            self.host = subprocess.Popen([host, str(theirs.fileno()), self.folder], stdin=subprocess.PIPE, bufsize=0,
                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=[theirs.fileno()])
         self.control, self.lines, self.known = control, b"", {}
         self.selector = selectors.DefaultSelector()
@@ -125,13 +130,15 @@ class Session:
         return line.decode()
 
     def lost(self):
-        self.control = self.running = None
+        self.end_host()
         return CellError("The session has ended. Run the cells again, from the first one.")
 
     def signal_cell(self, number):
+        """Sends an interrupt to the whole session, in which only the cell and what it has started do not ignore it, and
+        another signal to the cell alone."""
         if self.running:
             try:
-                os.kill(self.running, number)
+                os.kill(-self.host.pid if number == signal.SIGINT else self.running, number)
             except ProcessLookupError:
                 pass
 
