@@ -8,7 +8,7 @@ import socket
 import subprocess
 import tempfile
 
-from .cells import file_of
+from .cells import between_conditions, file_of
 from .find import HERE, CellError, compiler, heed, run
 
 # A compiler's lines about a cell, or about a header beside the notebook
@@ -29,6 +29,10 @@ class Session:
                 self.start(say)
             known, self.number = dict(self.known), self.number + 1
             text, forgotten = file_of(known, source, self.number, cell)
+            local = sorted(set(between_conditions(source)))
+            if local:
+                say("stderr", f"{cell}: later cells do not see the definitions between #if and #endif: "
+                              f"{', '.join(local)}\n")
             warnings = self.compile(text).splitlines(keepends=True)
             say("stderr", "".join(line for line in warnings if line.startswith(cell + ":")))
         except KeyboardInterrupt:
