@@ -118,8 +118,9 @@ HD_API bool hd_on_backward_end(hd_backward_end f, void *user);
  * hd_grad_of, which writes no .grad, and outside of any backward. */
 HD_API int hd_backward_depth(void);
 /* Makes the backward that ends set x.grad to g, as hd_set_grad does, instead of adding the gradient
- * that it has computed. Only f may call it. If the backward fails, x.grad does not change. x is a
- * leaf that requires grad; it need not have taken part in this backward. */
+ * that it has computed. Call it only while f runs; otherwise it fails with HD_STATE. If the
+ * backward fails, x.grad does not change. x is a leaf that requires grad; it need not have taken
+ * part in this backward. */
 HD_API bool hd_set_backward_grad(hd_tensor *x, hd_tensor *g);
 
 /* ---------------------------------------------------------------- users' own ops */

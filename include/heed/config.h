@@ -89,8 +89,9 @@ typedef struct hd_config_field {
 typedef struct hd_config_source hd_config_source;
 
 /* A check of values that depend on each other. heed calls it when every single value is allowed. It
- * returns true if config is valid, and otherwise calls hd_config_refuse:
- *   return hd_config_refuse(from, "model.n_heads", "%d does not divide %d", n_heads, emb_dim); */
+ * returns true if config is valid, and otherwise the result of hd_config_refuse:
+ *   return hd_config_refuse(from, "model.n_heads", "%d does not divide %d", n_heads, emb_dim);
+ * If it returns false without an error, the function that called it fails with HD_USER. */
 typedef bool (*hd_config_check)(const void *config, const hd_config_source *from);
 
 /* All settings of a struct. HD_CONFIG_TABLE(settings, fields, check) initializes one. */
@@ -122,8 +123,8 @@ HD_API bool hd_config_defaults(const hd_config_table *t, void *config);
 
 /* Sets all fields to their defaults, then sets the values of the file at path (NULL: no file), then
  * makes the n_sets settings in `sets`, such as "model.n_layers=6", in this order, and then calls
- * the check. In `sets`, a text has no quotes, and any other value is written as in JSON. A file may
- * have up to 1 MiB. */
+ * the check. In `sets`, a text has no quotes, and any other value is written as in JSON. HD_FORMAT:
+ * the file has more than 1 MiB. */
 HD_API bool hd_config_load(const hd_config_table *t, void *config, const char *path, int n_sets,
                            const char *const *sets);
 /* Does the same as hd_config_load, but reads the n bytes of text, such as a compiled-in default, in

@@ -156,7 +156,7 @@ HD_API int64_t hd_tokens_len(const hd_tokens *t); /* the number of ids; -1 on er
 HD_API hd_tensor *hd_tokens_read(const hd_tokens *t, int64_t at, int64_t n);
 
 /* Splits a sequence of len ids: *first gets the first floor(fraction len) ids, and *rest the
- * others. fraction is in [0, 1]. Free both with hd_tokens_free. */
+ * others. fraction is in [0, 1]. Free both with hd_tokens_free. On failure both are NULL. */
 HD_API bool hd_tokens_split(const hd_tokens *t, double fraction, hd_tokens **first,
                             hd_tokens **rest);
 

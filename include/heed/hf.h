@@ -73,8 +73,8 @@ typedef struct hd_llama_config {
 } hd_llama_config;
 
 HD_API hd_llama_config hd_llama_config_defaults(void);
-/* Makes a LlamaForCausalLM, or, with qkv_bias, a Qwen2ForCausalLM, which has neither attention_bias
- * nor mlp_bias. c NULL: the defaults.
+/* Makes a LlamaForCausalLM, or a Qwen2ForCausalLM if qkv_bias is true. With qkv_bias, the call
+ * fails with HD_VALUE if attention_bias or mlp_bias is true. c NULL: the defaults.
  *
  * Touvron et al. 2023, "LLaMA: Open and Efficient Foundation Language Models" */
 HD_API hd_module *hd_llama_new(const hd_llama_config *c);
@@ -160,11 +160,11 @@ HD_API hd_pretrained_options hd_pretrained_defaults(void);
  *
  * heed reads the keys of config.json as transformers 5.23 does, in any order. A missing key has the
  * default of the class. rope_scaling, if it is there, replaces rope_parameters as a whole; and a
- * rope_theta inside one of these objects overrides the rope_theta outside. A key that has no effect
- * on the model gives a warning. Such keys are those that heed does not know, and those that the
- * class does not use, such as sliding_window in a Llama. attention_dropout is one of them, except
- * in a GPT-2, because heed's other models have no dropout in their attention. The model keeps the
- * text of generation_config.json, for hd_save_pretrained.
+ * rope_theta inside one of these objects overrides the rope_theta outside of it. A key that heed
+ * does not know gives a warning. So does a key that changes other models but not this one, such as
+ * sliding_window in a Llama. attention_dropout is such a key, except in a GPT-2, because heed's
+ * other models have no dropout in their attention. The model keeps the text of
+ * generation_config.json, for hd_save_pretrained.
  *
  * If the call fails, the message names the file, the key or the tensor, the value that was found
  * and the one that was expected. HD_IO: a file is missing. HD_FORMAT: a file is not JSON, a tensor
@@ -207,9 +207,9 @@ HD_API hd_save_pretrained_options hd_save_pretrained_defaults(void);
  * o->source is not a folder with a tokenizer (HD_IO). HD_VALUE: transformers refuses a size or
  * another number, such as a Llama's hidden size that is not divisible by its number of heads.
  *
- * folder must not exist; its parent must. It appears whole or not at all. A crash may leave an
- * unfinished folder beside it, with a name that begins with ".heed-" and ends in ".tmp"; the next
- * call for the same folder removes it. */
+ * The folder appears whole or not at all. HD_IO: it exists already, or its parent does not exist. A
+ * crash may leave an unfinished folder beside it, with a name that begins with ".heed-" and ends in
+ * ".tmp"; the next call for the same folder removes it. */
 HD_API bool hd_save_pretrained(hd_module *m, const char *folder,
                                const hd_save_pretrained_options *o);
 
@@ -268,22 +268,23 @@ HD_API hd_generate_options hd_generate_defaults(void);
 HD_API bool hd_generate_options_load(const char *folder, hd_generate_options *o);
 
 /* Returns the probabilities with which hd_generate draws the next token after the texts ids (b, t),
- * whose logits are (b, vocab), float32. The result is (b, k), the likeliest first, where k is top_k
- * or vocab. A token that top_p excludes has probability 0. *tokens gets the tokens (b, k),
- * int64. */
+ * whose logits are (b, vocab), float32. The result is (b, k), the likeliest first. k is top_k, or
+ * vocab if top_k is 0 or larger than vocab. A token that top_p excludes has probability 0. *tokens
+ * gets the tokens (b, k), int64. o NULL: the defaults. */
 HD_API hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
                                             const hd_generate_options *o, hd_tensor **tokens);
 
 /* Returns ids (b, t) int64 followed by the tokens that m generates: (b, t + n), n <=
  * max_new_tokens. m is a model of this header. It runs in evaluation mode; afterwards each of its
- * modules has its previous mode again. Each step computes only the logits of the last position,
- * with a cache of keys and values. hd_multinomial draws the tokens, from the thread's generator. As
- * in transformers, repetition_penalty is applied first, then temperature, top_k and top_p. o NULL:
- * the defaults.
+ * modules has its previous mode again. If memory runs out while heed restores the modes, a module
+ * may get its parent's mode. Each step computes only the logits of the last position, with a cache
+ * of keys and values. hd_multinomial draws the tokens, from the thread's generator. As in
+ * transformers, repetition_penalty is applied first, then temperature, top_k and top_p. o NULL: the
+ * defaults.
  *
  * HD_VALUE: a text would have more tokens than the model has positions; the tokenizer has more
- * tokens than the model; a row of the mask ends in 0; or there are several texts and the model does
- * not have the token that fills them.
+ * tokens than the model; a row of the mask ends in 0; or there are several texts and end tokens,
+ * and the token that fills a row is not in the model's vocabulary.
  *
  * Prompts of different lengths need padding on the left, and o->attention_mask. Without a mask the
  * model reads padding as text. A warning says so if rows begin or end with different numbers of the
@@ -338,22 +339,23 @@ HD_API hd_chat_options hd_chat_defaults(void);
 /* Makes an empty conversation. The template can use options->variables and the special tokens that
  * tokenizer_config.json and special_tokens_map.json name, such as bos_token and eos_token. It
  * cannot use special tokens that only the tokenizer's class in transformers defines. options NULL:
- * the defaults. HD_VALUE: there is no template. HD_FORMAT: heed cannot read the template; the
- * message has the line. */
+ * the defaults. HD_VALUE: there is no template, or options->variables is not a JSON object.
+ * HD_FORMAT: heed cannot read the template; the message has the line. */
 HD_API hd_chat *hd_chat_new(const char *folder, const hd_chat_options *options);
-HD_API void hd_chat_free(hd_chat *c);
+HD_API void hd_chat_free(hd_chat *c); /* frees c; takes NULL */
 /* Adds a message. The template defines the roles; most have "system", "user" and "assistant".
  * HD_FORMAT: role or text is not UTF-8. */
 HD_API bool hd_chat_add(hd_chat *c, const char *role, const char *text);
 /* the number of messages; -1 on error */
 HD_API int64_t hd_chat_len(const hd_chat *c);
-/* Removes all messages except the first n. */
+/* Removes all messages except the first n. HD_INDEX: n is negative, or there are fewer messages. */
 HD_API bool hd_chat_cut(hd_chat *c, int64_t n);
 /* Returns the prompt: the text of all messages, and, with for_reply, the beginning of the
- * assistant's next message. The text is valid until the next call with c. HD_VALUE: the template
- * refuses the messages, or reads a member of a missing value. HD_FORMAT: the template needs a part
- * of Jinja that heed lacks, or adds two values that cannot be added. heed limits the steps and the
- * memory of one evaluation, in proportion to the length of template and messages. */
+ * assistant's next message. The text is valid until the next call with c. HD_VALUE: there are no
+ * messages, the template refuses them, or it reads a member of a missing value. HD_FORMAT: the
+ * template needs a part of Jinja that heed lacks, or adds two values that cannot be added. heed
+ * limits the steps and the memory of one evaluation, in proportion to the length of template and
+ * messages; a template that needs more fails with HD_VALUE. */
 HD_API const char *hd_chat_text(hd_chat *c, bool for_reply);
 /* Returns the ids of the text of hd_chat_text: (count,) int64. Special tokens keep their meaning
  * even inside a message. */
@@ -394,12 +396,13 @@ HD_API hd_lora_options hd_lora_defaults(void);
  * An adapter is in training mode if the module that it adapts is. A is drawn from the thread's
  * generator, and B is zero, so the outputs of m stay the same. Make the optimizer after this call:
  * one that was made before does not have the adapters' parameters. options NULL: the defaults.
- * HD_VALUE: r < 1, target_modules matches no module, or a matched module has another class.
- * HD_STATE: m has adapters already. On failure nothing changes. */
+ * HD_VALUE: r < 1, lora_alpha is not finite, lora_dropout is not from 0 to 1, target_modules
+ * matches no module, or a matched module has another class. HD_STATE: m has adapters already. On
+ * failure nothing changes. */
 HD_API bool hd_lora_apply(hd_module *m, const hd_lora_options *options);
 /* Saves the adapters of m as a folder with peft's adapter_config.json and
- * adapter_model.safetensors. The folder must not exist. It appears whole or not at all, as with
- * hd_save_pretrained. HD_STATE: m has no adapters. HD_VALUE: adapters of m have different
+ * adapter_model.safetensors. The folder appears whole or not at all, as with hd_save_pretrained.
+ * HD_IO: it exists already. HD_STATE: m has no adapters. HD_VALUE: adapters of m have different
  * options. */
 HD_API bool hd_lora_save(hd_module *m, const char *folder);
 /* Adds the adapters of a folder that hd_lora_save or peft wrote: calls hd_lora_apply with the

@@ -42,12 +42,13 @@ extern "C" {
  * are NULL. If the environment has no variable of a launcher (PMI..., PMIX...,
  * OMPI_COMM_WORLD_SIZE, MPI_LOCALNRANKS, SLURM_PROCID, PALS_RANKID), this process is the only rank,
  * and MPI is not started. Unless HEED_THREADS is set, the ranks of a machine divide its CPUs: each
- * rank gets its share as the number of its threads, at least 1. HD_STATE: hd_mpi_init or
- * hd_mpi_finish was called before. Collective. */
+ * rank gets its share as the number of its threads, at least 1. HD_STATE: hd_mpi_init was called
+ * before, even if hd_mpi_finish was called since. Collective. */
 HD_API bool hd_mpi_init(int *argc, char ***argv);
 
-/* Ends MPI if hd_mpi_init started it. If an hd_ddp was not freed, it no longer averages gradients.
- * Without hd_mpi_init, the call does nothing and returns true. Collective. */
+/* Ends MPI if hd_mpi_init started it. If there is an hd_ddp, frees it first, as hd_ddp_free does.
+ * Without hd_mpi_init, the call does nothing and returns true. HD_STATE: a hook calls it while the
+ * ranks average gradients. Collective. */
 HD_API bool hd_mpi_finish(void);
 
 /* Ends all ranks at once, with this exit status (MPI_Abort). It does not return. Without MPI it
@@ -79,8 +80,8 @@ HD_API bool hd_mpi_all_ok(const char *what, bool ok);
 HD_API bool hd_mpi_all_same(const char *what, const char *text);
 
 /* Sets each values[i], for i from 0 to n - 1, to the sum (hd_mpi_sum) or to the largest
- * (hd_mpi_max) of the values[i] of all ranks. The sum is taken in the order of the ranks.
- * Collective. */
+ * (hd_mpi_max) of the values[i] of all ranks. The sum is taken in the order of the ranks. If a rank
+ * has a NaN, the result is NaN. HD_VALUE: the ranks pass different n. Collective. */
 HD_API bool hd_mpi_sum(int n, double *values);
 HD_API bool hd_mpi_max(int n, double *values);
 
@@ -88,12 +89,12 @@ HD_API bool hd_mpi_max(int n, double *values);
  * result with hd_free. Collective. */
 HD_API char *hd_mpi_gather_text(const char *text);
 
-/* Returns the tensors x of all ranks, stacked in a new first dim. They must have the same shape and
- * the same dtype. Collective. */
+/* Returns the tensors x of all ranks, stacked in a new first dim. The result does not require grad.
+ * HD_VALUE: the tensors have different shapes or dtypes. Collective. */
 HD_API hd_tensor *hd_mpi_gather(hd_tensor *x);
 
-/* Sets x to the values that x has on rank 0, and returns x. x must have the same shape and the same
- * dtype on all ranks. Collective. */
+/* Sets x to the values that x has on rank 0, and returns x. HD_VALUE: the shapes or dtypes of x
+ * differ between the ranks. Collective. */
 HD_API hd_tensor *hd_mpi_broadcast_(hd_tensor *x);
 
 /* ---------------------------------------------------------------- data-parallel training */
@@ -116,7 +117,7 @@ HD_API hd_ddp_options hd_ddp_defaults(void);
 /* Gives every rank the parameters and buffers of rank 0, and registers a hook with each parameter
  * that requires grad. Parameters that are registered or replaced later, or that begin to require
  * grad later, are not averaged. The models of all ranks must have the same names, shapes and dtypes
- * (HD_VALUE names the first difference). There is at most one hd_ddp at a time: train several
+ * (HD_VALUE names the first difference). There is at most one hd_ddp at a time, so train several
  * models as children of one module. model must outlive the hd_ddp. o NULL: the defaults.
  * Collective.
  *
@@ -126,8 +127,9 @@ HD_API hd_ddp_options hd_ddp_defaults(void);
  * A backward first adds, on each rank, the new gradient to the .grad of this rank. Then .grad
  * becomes the average of these sums over all ranks. If only some ranks used a parameter, the
  * gradient of the others is 0. If no rank used it, its .grad does not change. Hooks of the program
- * get the gradient of their own rank. A hook must make no collective call, and a backward that it
- * calls fails with HD_STATE if it reaches these parameters.
+ * get the gradient of their own rank. A hook must make no collective call: while the ranks average
+ * gradients, such a call fails with HD_STATE. A backward that a hook calls fails with HD_STATE if
+ * it reaches these parameters.
  *
  * The sum is taken in the order of the ranks, so every run with the same number of ranks gives the
  * same bits. With `fast`, MPI_Iallreduce takes the sum.
@@ -136,7 +138,9 @@ HD_API hd_ddp_options hd_ddp_defaults(void);
  * hd_backward fails on all ranks. Then no .grad changes on any rank, and the message names the rank
  * that failed and its error. After hd_error_clear the training may continue.
  *
- * HD_STATE: mpirun started this process as one of several, but hd_mpi_init was not called.
+ * HD_STATE: there is an hd_ddp already; or mpirun started this process as one of several, but
+ * hd_mpi_init was not called. HD_VALUE: no parameter of model requires grad, or one of them is not
+ * contiguous.
  *
  * Li et al. 2020, "PyTorch Distributed: Experiences on Accelerating Data Parallel Training" */
 HD_API hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *o);
@@ -148,8 +152,8 @@ HD_API void hd_ddp_free(hd_ddp *d);
 
 /* Turns averaging off if on is true, and on again if on is false. While it is off, a backward adds
  * to the .grad of its own rank and is not collective. The next backward with averaging averages all
- * that has been added. Returns the value of `on` before the call; false on error. All ranks must
- * pass the same value. */
+ * that has been added. Returns true if averaging was off before the call. Returns false if it was
+ * on, and on error. All ranks must pass the same value. */
 HD_API bool hd_ddp_no_sync(hd_ddp *d, bool on);
 
 /* Statistics since hd_ddp_new, or since the last hd_ddp_get_figures with reset. */
@@ -193,8 +197,8 @@ HD_API bool hd_ddp_step(hd_ddp *d, hd_optim *o);
  * hd_ddp_optim_save gathers the states of all ranks in the dictionary d of rank 0, under the names
  * that they have without shard_optimizer; the d of any other rank does not change. For
  * hd_ddp_optim_load every rank must have such a dictionary, from which it takes its own states. So
- * a state may be loaded by another number of ranks, and with or without shard_optimizer. All
- * parameters must be in one group. Collective. */
+ * a state may be loaded by another number of ranks, and with or without shard_optimizer. HD_VALUE:
+ * o has several groups of parameters. Collective. */
 HD_API bool hd_ddp_optim_save(hd_ddp *ddp, const hd_optim *o, hd_dict *d, const char *prefix);
 HD_API bool hd_ddp_optim_load(hd_ddp *ddp, hd_optim *o, const hd_dict *d, const char *prefix);
 

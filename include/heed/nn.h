@@ -108,9 +108,9 @@ static inline void hd_init_mode_cleanup(bool *before)
 /* ---------------------------------------------------------------- running */
 
 /* Runs the forward of m's class in a scope of its own and moves the result to the enclosing scope.
- * If any call inside failed, even one whose result was not used, returns NULL, unless the forward
- * itself cleared the error. Messages from inside begin with the class, as in "CausalAttention:
- * hd_matmul: ...". */
+ * Returns NULL if any call in the forward failed, even one whose result was not used, and the
+ * forward did not clear the error. Messages of calls in the forward begin with the class, as in
+ * "CausalAttention: hd_matmul: ...". */
 HD_API hd_tensor *hd_forward(hd_module *m, hd_tensor *x);
 
 /* A class that has several inputs or outputs needs a function of its own in place of hd_forward:

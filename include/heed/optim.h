@@ -153,9 +153,9 @@ HD_API bool hd_optim_set_lr(hd_optim *o, double lr); /* sets the lr of all group
 
 /* ---------------------------------------------------------------- parameter groups */
 
-/* Adds a group of parameters with their own options. o must have none of these parameters yet.
- * options points to the options struct of o's kind, such as hd_sgd_options for SGD. NULL: the
- * options that the first group got when o was made. */
+/* Adds a group of parameters with their own options. options points to the options struct of o's
+ * kind, such as hd_sgd_options for SGD. NULL: the options that the first group got when o was made.
+ * HD_VALUE: o already has one of these parameters. */
 HD_API bool hd_optim_add_group(hd_optim *o, const hd_list *parameters, const void *options);
 /* the number of groups, 1 or more; -1 on error */
 HD_API int64_t hd_optim_group_count(const hd_optim *o);

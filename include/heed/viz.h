@@ -68,8 +68,8 @@ typedef struct hd_attention_map_options {
 } hd_attention_map_options;
 
 HD_API hd_attention_map_options hd_attention_map_defaults(void);
-/* Draws attention weights (heads, queries, keys), or (queries, keys) for one head, of a float
- * dtype. If weights has a batch, pass hd_select(weights, 0, i) for its element i. Each head has a
+/* Draws attention weights (heads, queries, keys), or (queries, keys) for one head, of float32 or
+ * float64. If weights has a batch, pass hd_select(weights, 0, i) for its element i. Each head has a
  * panel, with queries from top to bottom and keys from left to right. Weights <= 0 are white, and
  * NaN is red. `queries` and `keys` hold a text for each query and each key. queries NULL: the
  * queries are numbered. keys NULL: the keys have the texts of the queries if there are as many keys

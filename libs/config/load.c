@@ -144,7 +144,7 @@ static bool take_object(const loading *l, const char *path, const cJSON *object)
 
 /* Assigns item to the field at `path` or, if the table has an object there, item's members to its
  * fields. `object` is the path of the object around `path`. Returns false with an error if the
- * table has neither or a value does not fit. */
+ * table has neither a field nor an object at `path`, or if a value does not fit. */
 static bool take_member(const loading *l, const char *object, const char *path, const cJSON *item)
 {
     size_t n = strlen(path);
@@ -319,7 +319,9 @@ bool hd__config_check(const hd_config_table *t, const void *config, const hd_con
     uint64_t errors = hd_error_count();
     return !t->check || run_check(t, config, from) ||
            (hd_error_count() == errors &&
-            hd_fail(HD_USER, "%s: the check returned false. End it in hd_config_refuse",
+            hd_fail(HD_USER,
+                    "%s: the check returned false without an error. A check that refuses a value "
+                    "must call hd_config_refuse",
                     from->place));
 }
 

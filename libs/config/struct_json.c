@@ -91,8 +91,8 @@ static void put_line_start(hd__text *t, int depth)
     hd__text_format(t, "\n%*s", 4 * depth, "");
 }
 
-/* Returns the number of objects that contain the field at path. If `before` is not NULL, counts
- * only the objects that also contain the field at `before`. */
+/* Returns the number of objects that contain the field at path, without the outermost one. If
+ * `before` is not NULL, counts only the objects that also contain the field at `before`. */
 static int objects_in(const char *path, const char *before)
 {
     int depth = 0;

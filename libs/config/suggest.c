@@ -1,8 +1,9 @@
 /* suggest.c - finds the name that a user meant by a misspelled one: "did you mean 'seed'?"
  *
- * The distance of two names is a number of changes. A change adds, drops or replaces a letter, or
- * swaps two neighbours; case is ignored. A name is near if its distance is at most 1 + n / 4, where
- * n is the length of the misspelled last name. */
+ * The distance of two names is the smallest number of changes that turn one into the other. A
+ * change adds, drops or replaces a letter, or swaps two neighbours; case is ignored. A path is near
+ * if its distance is at most 1 + n / 4, where n is the length of the last name in the misspelled
+ * path. */
 #include "config/config_internal.h"
 
 enum { LONGEST = 63, FAR = 1000 };

@@ -171,7 +171,8 @@ static const char *path_fault(const hd_config_table *t, int64_t i)
         for (int64_t k = 0; k < i; k++) {
             const char *before = t->fields[k].path;
             if (shares(path, before, n) && (!path[n] || !before[n])) {
-                return "its path is used already";
+                return "an earlier field has the same path, or one of the two paths begins with "
+                       "the other";
             }
             if (shares(path, before, n) && !shares(path, t->fields[i - 1].path, n)) {
                 return "it is apart from the other fields of its object. Put them together";

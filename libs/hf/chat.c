@@ -125,8 +125,8 @@ static void chat_tokens(hd__template_run *r, hd__template_table *t, const hd_dic
     }
 }
 
-/* True if d, the values of tokenizer_config.json, has added_tokens_decoder. Then transformers reads
- * no older file. */
+/* True if d, the values of tokenizer_config.json, has added_tokens_decoder. Then transformers does
+ * not read special_tokens_map.json. */
 static bool chat_is_complete(const hd_dict *d)
 {
     static const char decoder[] = "added_tokens_decoder.";
@@ -328,7 +328,8 @@ static bool chat_run(hd__template_run *r, const hd_chat *c, bool for_reply)
     hd__text_puts(&r->out, "");
     hd__template_walk(r, c->tokens, true);
     if (!r->failed && strlen(r->out.s) < r->out.len) {
-        hd__template_fail_at(r, HD_VALUE, "the text has a zero byte");
+        hd__template_fail_at(r, HD_VALUE,
+                             "the template writes a zero byte, which a C string cannot hold");
     }
     return !r->failed;
 }

@@ -6,8 +6,8 @@
 
 /* ---------------------------------------------------------------- values */
 
-/* Returns the name of value i in f->values without f->inside, with which it must begin. Returns
- * NULL if it does not. */
+/* If the name of value i in f->values begins with f->inside, returns the rest of the name. Returns
+ * NULL otherwise. */
 static const char *name_at(const hd__hf_config_file *f, int64_t i)
 {
     const char *name = hd_dict_name(f->values, i);

@@ -11,7 +11,7 @@ typedef enum hd__hf_config_kind {
     HD__TOKEN,      /* a whole number, or null for HD_NO_PADDING; int64_t */
     HD__SIZE,       /* a whole number from 1 to 2^31 - 1; int64_t */
     HD__DERIVED,    /* a size, or null: the field is then 0, and heed computes it; int64_t */
-    HD__ALIAS,      /* another name of a size; its value overrides that of the first; int64_t */
+    HD__ALIAS,      /* another name of a size; it counts if a file has both names; int64_t */
     HD__FLOAT,      /* a number with a point or an exponent; double */
     HD__NUMBER,     /* any number; double */
     HD__BOOL,       /* true or false; bool */
@@ -19,7 +19,7 @@ typedef enum hd__hf_config_kind {
     HD__ANY,        /* any value; the key has no field */
     HD__OBJECT,     /* an object, which other code reads, or one of `words`; no field */
     HD__ONLY,       /* one of `words`; no field */
-    HD__ENDS,       /* end tokens, which are appended to the others; hd_generate_options */
+    HD__ENDS,       /* end tokens, appended to those of the options; hd_generate_options */
     HD__NAMES,      /* target modules, appended to an array that is large enough; hd_lora_options */
     HD__FULL,       /* a list in which each text is full_attention; no field */
     HD__FLAGS /* a list of whole numbers, 0 for false; int64_t n, and then bool[HD_LAYERS_MOST] */
@@ -33,8 +33,9 @@ typedef struct hd__hf_config_key {
     const char *name;
     hd__hf_config_kind kind;
     size_t offset; /* the offset of its field in the configuration, or HD__NOWHERE */
-    /* NULL, or values that the key takes besides those of its kind. If the key has no field, heed
-     * warns of any other value, because it has no effect. */
+    /* NULL, or values that the key takes besides those of its kind. If the key has no field, and
+     * its kind takes values besides `words`, heed warns of such a value, because it has no
+     * effect. */
     const char *words;
 } hd__hf_config_key;
 

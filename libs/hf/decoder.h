@@ -93,8 +93,8 @@ extern const hd__hf_known hd__decoder_known[];
         HD__CHECKED("sliding_window", INT, NULL), HD__CHECKED("max_window_layers", SIZE, NULL),    \
         HD__CHECKED("layer_types.", FULL, "null")
 
-/* If the file has layer_types, returns false with an error unless they are one for each layer. If
- * the file has no layer_types, returns false with an error if use_sliding_window is true and
+/* If the file has layer_types, returns false with an error unless it has one entry for each layer.
+ * If the file has no layer_types, returns false with an error if use_sliding_window is true and
  * `windowed` says that some layer would then have a window, which heed does not support. */
 bool hd__decoder_layer_types_ok(const hd__hf_config_file *f, const hd__hf_config *c, bool windowed);
 /* Calls hd__decoder_layer_types_ok, and returns its result. Computes `windowed` from the keys

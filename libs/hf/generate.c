@@ -224,8 +224,8 @@ static bool tell_user(const generation *g, int64_t row, int64_t id)
     return g->o->on_token(row, id, g->piece.s, (int64_t)g->piece.len, g->o->user);
 }
 
-/* Marks texts that end, and calls on_token, for the tokens in the last column of `all` (b, t). Sets
- * *goes_on to true if more tokens follow. Returns false with an error on failure. */
+/* Marks texts that end and calls on_token, for the last column of `all` (b, t). See piece_set for
+ * `last`. Sets *goes_on to true if more tokens follow. Returns false with an error on failure. */
 static bool texts_add(generation *g, hd_tensor *all, bool last, bool *goes_on)
 {
     const hd_generate_options *o = g->o;
@@ -253,7 +253,7 @@ static bool texts_add(generation *g, hd_tensor *all, bool last, bool *goes_on)
 
 /* ---------------------------------------------------------------- the loop */
 
-/* Returns false with an error if an option is wrong. may_be_cold: accepts any temperature. */
+/* Returns false with an error if an option is wrong. If may_be_cold, accepts any temperature. */
 static bool options_ok(const hd_generate_options *o, bool may_be_cold)
 {
     const struct {
@@ -315,7 +315,7 @@ static hd_tensor *write_on(generation *g, hd_tensor *ids)
 typedef struct modes { /* the modules of a model, and whether each is in training mode */
     struct mode {
         hd_module *m;
-        bool training, there; /* there: the model still has it at the end */
+        bool training, there; /* there: the model is known to have it at the end */
     } * v;
     int64_t n, room;
     bool any; /* at least one module is in training mode */
@@ -324,12 +324,11 @@ typedef struct modes { /* the modules of a model, and whether each is in trainin
 static bool mode_add(hd_module *m, const char *name, void *user)
 {
     modes *all = user;
-    (void)name;
     if (!hd__text_grow(&all->v, &all->room, all->n + 1, sizeof *all->v)) {
         return false;
     }
     bool training = hd_module_training(m);
-    all->v[all->n++] = (struct mode){m, training, false};
+    all->v[all->n++] = (struct mode){m, training, !*name}; /* the model itself stays there */
     all->any = all->any || training;
     return true;
 }
@@ -351,14 +350,15 @@ static bool mode_is_there(hd_module *m, const char *name, void *user)
     return true;
 }
 
-/* Sets m's modules back to their modes, and frees all->v. Skips modules that on_token has freed,
- * but none if m cannot be visited. Returns false with an error on failure. */
+/* Sets m's modules back to their modes, and frees all->v. Visits m first, and leaves out the
+ * modules that on_token has freed or taken out of m. If memory runs out in the visit, a module that
+ * it has not reached gets its parent's mode. Returns false with an error on failure. */
 static bool modes_end(modes *all, hd_module *m)
 {
-    bool known = !all->any || hd__hf_visit(m, mode_is_there, all), ok = known;
+    bool ok = !all->any || hd__hf_visit(m, mode_is_there, all);
     for (int64_t i = 0; all->any && i < all->n; i++) { /* a module comes before its children */
-        struct mode *v = &all->v[i];
-        ok = ((known && !v->there) || hd_module_train(v->m, v->training)) && ok;
+        const struct mode *v = &all->v[i];
+        ok = (!v->there || hd_module_train(v->m, v->training)) && ok;
     }
     hd_free(all->v);
     return ok;
@@ -373,7 +373,7 @@ static bool ends_ok(hd_tensor *mask)
         if (hd_get_int(mask, i, -1) == 0) {
             return hd_fail(HD_VALUE,
                            "row %" PRId64 " of attention_mask ends in 0: expected 1. Put the "
-                           "padding on the left, because new tokens follow the last one",
+                           "padding on the left, because new tokens are added on the right",
                            i);
         }
     }
@@ -418,7 +418,7 @@ static bool pad_ok(hd__hf_model *m, hd_tensor *ids, const hd_generate_options *o
     return !fills || pad_of(o) < vocab ||
            hd_fail(HD_VALUE,
                    "the pad token is %" PRId64 ": expected less than %" PRId64
-                   ", the vocab_size of the model. The model reads it after the end of a text",
+                   ", the vocab_size of the model, which reads it after the end of a text",
                    pad_of(o), vocab);
 }
 

@@ -40,7 +40,8 @@ typedef struct hd__hf_context {
      * the t tokens attends to one of the s. NULL: each token attends to itself and to all tokens
      * before it. */
     hd_tensor *mask;
-    hd_tensor *positions; /* (b, t) int64; NULL: they count on from seen->len, or from 0 */
+    /* (b, t) int64; NULL: they begin at seen->len, or at 0 if `seen` is NULL */
+    hd_tensor *positions;
 } hd__hf_context;
 
 /* Values that heed reads from config.json only to write them back. A key that the file lacks gets
@@ -88,7 +89,8 @@ double hd__hf_config_double(const hd__hf_config *c, const char *key);
 hd_rotary_options *hd__hf_config_rope(const hd__hf_config *c);
 /* Returns the key's value, or false if the family has no such key. */
 bool hd__hf_config_bool(const hd__hf_config *c, const char *key);
-/* Returns the first element of the key's list, or NULL if the family has no such key. */
+/* Returns the address of the first element of the key's list, or NULL if the family has no such
+ * key. */
 const bool *hd__hf_config_flags(const hd__hf_config *c, const char *key);
 /* Checks the sizes in *c, and sets the values that are computed from other values. Returns false
  * with an error if a value is wrong. */
@@ -153,12 +155,13 @@ hd_dict *hd__hf_dict_if(bool ok, hd_dict *d);
 hd_module *hd__hf_module_if(bool ok, hd_module *m);
 
 /* Calls f for m and all modules in it, as hd_module_visit does. Messages of f begin with the name
- * of the public function that the user called. Returns false with an error if f does. */
+ * of the public function that the user called. Returns false with an error if f does, or if memory
+ * runs out. */
 bool hd__hf_visit(hd_module *m, bool (*f)(hd_module *m, const char *name, void *user), void *user);
 
 bool hd__hf_ends_in(const char *text, const char *end);
 
-/* Returns m as a model of this library. Returns NULL with HD_VALUE if it is another module. */
+/* Returns m as a model of this library. Returns NULL with HD_VALUE if m is any other module. */
 hd__hf_model *hd__hf_model_of(hd_module *m);
 
 /* Returns the attention (b, t, heads * d) of the queries q (b, heads, t, d), or NULL on failure. If

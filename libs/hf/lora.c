@@ -52,7 +52,7 @@ static const hd_module_type lora_type =
 /* ---------------------------------------------------------------- finding */
 
 typedef struct lora_search {
-    const hd_lora_options *o; /* NULL: search for adapters, else for the modules of o */
+    const hd_lora_options *o; /* NULL: finds adapters; else finds the modules of target_modules */
     hd_dict *names;
 } lora_search;
 
@@ -151,7 +151,8 @@ static hd_module *lora_new(const hd_lora_options *o, const hd_module *plain, con
     return hd__hf_module_if(ok, ready);
 }
 
-/* Returns a ModuleList of new adapters, one for each module of `names`, or NULL on failure. */
+/* Returns a ModuleList of new adapters, one for each module of m whose name is in `names`, or NULL
+ * on failure. */
 static hd_module *lora_list(const hd_lora_options *o, hd_module *m, const hd_dict *names)
 {
     HD_NO_INIT;
@@ -165,8 +166,9 @@ static hd_module *lora_list(const hd_lora_options *o, hd_module *m, const hd_dic
     return hd_module_ready(list);
 }
 
-/* Freezes m, and moves the adapters from `list` to the places of the modules `names` in m. On
- * failure, returns false with an error and changes nothing. */
+/* Freezes m, and puts adapter i of `list` in the place of the module of m with name i of `names`.
+ * The adapter keeps the old module as its `plain`. On failure, returns false with an error and
+ * changes nothing. */
 static bool lora_attach(hd_module *m, const hd_dict *names, hd_module *list)
 {
     bool ok = hd_module_freeze(m, "");
@@ -196,8 +198,9 @@ static bool lora_draw(const lora *m)
 
 /* ---------------------------------------------------------------- the tensors of files */
 
-/* Returns a dict of all weights of A and B under peft's names, or NULL on failure. The adapters are
- * in `list`, or in m if `list` is NULL. */
+/* Returns a dict of the weights of A and B of all adapters, under peft's names, or NULL on failure.
+ * `names` has the names of the adapted modules. The adapters are in `list`, or in m if `list` is
+ * NULL. */
 static hd_dict *adapter_tensors(const hd_dict *names, hd_module *list, hd_module *m)
 {
     hd_dict *d = hd_dict_new();
@@ -237,8 +240,8 @@ static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_di
     return ok;
 }
 
-/* Returns x as float32, to compare it with another weight. `rounded` tells that one of the two is
- * bfloat16; x is then rounded to bfloat16 first. */
+/* Returns x as float32, to compare it with another weight. If `rounded` is true, because x or the
+ * other weight is bfloat16, rounds x to bfloat16 first. */
 static hd_tensor *comparable(hd_tensor *x, bool rounded)
 {
     return hd_to(rounded ? hd_to(x, HD_BFLOAT16) : x, HD_FLOAT32);
@@ -262,11 +265,11 @@ static bool same_weight(const char *path, const hd_safetensors *f, int64_t at, h
     hd_tensor *read = hd_safetensors_read(f, at);
     hd_tensor *copy = read ? comparable(read, rounded) : NULL;
     hd_tensor *own = copy ? comparable(weight, rounded) : NULL;
-    return own &&
-           (hd_equal(copy, own) || hd_fail(HD_VALUE,
-                                           "'%.*s': %s differs from the weight of this model. heed "
-                                           "loads no modules_to_save",
-                                           HD__CUT(path), name));
+    return own && (hd_equal(copy, own) ||
+                   hd_fail(HD_VALUE,
+                           "'%.*s': %s differs from the weight of this model: expected a copy of "
+                           "it. Load the adapter into the model on which it was trained",
+                           HD__CUT(path), name));
 }
 
 /* Returns the weight in `weights` with the name that the file's tensor `name` has without peft's

@@ -178,7 +178,7 @@ int hd__hf_look_for(const char *folder, const char *name, hd__text *path)
 }
 
 /* Opens the folder's weights, and sets `path` to the path of their file. Returns NULL with an error
- * if there is none, or if it is wrong. */
+ * if the folder has no weights, or if their file is malformed. */
 static hd_safetensors *weights_open(const char *folder, hd__text *path,
                                     const hd_pretrained_options *given)
 {
@@ -199,7 +199,7 @@ static hd_safetensors *weights_open(const char *folder, hd__text *path,
         i++;
     }
     if (f && o.keep_bfloat16 &&
-        i == hd_safetensors_len(f)) { /* no map is of use: heed converts all weights */
+        i == hd_safetensors_len(f)) { /* a map is of no use, because heed converts all weights */
         hd_safetensors_close(f);
         o.map = false;
         f = hd_safetensors_open(path->s, &o);

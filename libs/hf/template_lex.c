@@ -77,9 +77,9 @@ static size_t lex_text_end(const lexer *l, size_t tag)
     return tag < l->n && sign != '+' && l->text[tag + 1] != '{' && begins && blank ? line : tag;
 }
 
-/* Returns the offset after the white space that a tag or a comment drops after it. `end` is the
- * offset after the tag, `sign` is the '-' or '+' in its end, if any, and `output` is true for {{
- * }}. */
+/* Returns the offset after the white space that is dropped behind a tag or a comment. `end` is the
+ * offset after the tag, `sign` is '-' or '+' if the tag ends in this sign, and any other byte if
+ * not. `output` is true for {{ }}. */
 static size_t lex_after(const lexer *l, size_t end, char sign, bool output)
 {
     return sign == '-' ? end + hd__template_strip_left(l->text + end, l->n - end, NULL)

@@ -38,8 +38,9 @@ void hd__template_arena_free(hd__template_arena *a)
 void *hd__template_take(hd__template_run *r, size_t n)
 {
     if (!r->failed && n > r->bytes) {
-        hd__template_fail_at(r, HD_VALUE,
-                             "the template needs more memory than a text of this length may have");
+        hd__template_fail_at(
+            r, HD_VALUE,
+            "the template needs more memory than heed allows for messages of this length");
     }
     void *p = r->failed ? NULL : arena_take(r->arena, n);
     r->bytes -= p ? n : 0;
@@ -50,8 +51,9 @@ void *hd__template_take(hd__template_run *r, size_t n)
 void hd__template_spend(hd__template_run *r, size_t n)
 {
     if (!r->failed && n > r->steps) {
-        hd__template_fail_at(r, HD_VALUE,
-                             "the template needs more steps than a text of this length may have");
+        hd__template_fail_at(
+            r, HD_VALUE,
+            "the template needs more steps than heed allows for messages of this length");
     }
     r->steps -= r->failed ? 0 : n;
 }
@@ -82,8 +84,8 @@ hd__template_value hd__template_fail_at(hd__template_run *r, hd_code code, const
 void hd__template_write(hd__template_run *r, const char *s, size_t n)
 {
     if (n > r->bytes) {
-        hd__template_fail_at(r, HD_VALUE,
-                             "the template writes more than a text of this length may have");
+        hd__template_fail_at(
+            r, HD_VALUE, "the template writes more than heed allows for messages of this length");
     }
     if (!r->failed) {
         r->bytes -= n;
@@ -135,7 +137,7 @@ bool hd__template_equal(hd__template_run *r, hd__template_value a, hd__template_
         return a.kind == b.kind;
     }
     if (a.kind != HD__STRING) {
-        hd__template_fail_at(r, HD_FORMAT, "heed cannot compare %s with another",
+        hd__template_fail_at(r, HD_FORMAT, "heed cannot compare %s with another of its kind",
                              hd__template_kind_names[a.kind]);
     }
     return value_same(a, b);

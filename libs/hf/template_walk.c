@@ -201,7 +201,7 @@ static void walk_jump(hd__template_run *r)
 /* ---------------------------------------------------------------- macros */
 
 /* Walks over a macro's parameters (name, name=default, ...). Unless args is NULL, sets them to args
- * or to their defaults, and fails if args has others. */
+ * or to their defaults, and fails if args has an argument that fits no parameter. */
 static void walk_parameters(hd__template_run *r, const hd__template_table *args)
 {
     int64_t given = 0;

@@ -59,14 +59,17 @@ static bool in_turn(const hd__mpi_slot *s)
             hd_fail(HD_STATE, "hd_module_to has converted the model after hd_ddp_new. Call "
                               "hd_module_to before hd_ddp_new")) &&
            ((hd_backward_depth() == 1 && !(s->d->met && s->ready)) ||
-            hd_fail(HD_STATE, "a backward inside another one has reached a parameter of the "
-                              "hd_ddp, which averages once in each outermost backward. Call "
-                              "hd_grad_of inside, or hd_ddp_no_sync around both"));
+            hd_fail(HD_STATE,
+                    "a backward that a hook or a user's op called has reached a parameter "
+                    "of the hd_ddp. Only the outermost backward averages gradients. "
+                    "Call hd_grad_of in place of the inner backward, or hd_ddp_no_sync "
+                    "around both backwards"));
 }
 
-/* The hook of a parameter, called when its gradient g is complete. Puts g into its bucket. Returns
- * HD_NONE, so that backward writes no .grad before the averages are known; NULL with an error on
- * failure. */
+/* The hook of a parameter, called when its gradient g is complete. Puts g into its bucket. Under
+ * hd_ddp_no_sync, only marks the slot as touched; in hd_grad_of, does nothing. Returns HD_NONE, so
+ * that backward does not change g, which give_averages replaces at the end. Returns NULL with an
+ * error on failure. */
 static hd_tensor *gradient_ready(hd_tensor *g, void *user)
 {
     hd__mpi_slot *s = user;
@@ -90,8 +93,9 @@ static hd_tensor *gradient_ready(hd_tensor *g, void *user)
     return ok ? HD_NONE : NULL;
 }
 
-/* Fills the slots that no hook has filled with the .grad of this rank, or with zeros. Sends the
- * remaining buckets even after a failure. Returns false if ok is false or something fails. */
+/* Writes the .grad of this rank, or zeros if there is none, into the slots that no hook has filled.
+ * Sends the remaining buckets even after a failure. Returns false if ok is false, and false with an
+ * error if something fails. */
 static bool fill_rest(hd_ddp *d, bool ok)
 {
     for (int64_t i = 0; i < d->n; i++) {
@@ -148,8 +152,8 @@ static void end_alone(hd_ddp *d, bool ok)
     }
 }
 
-/* Sends the remaining buckets, waits for all, and meets the other ranks, even after a failure here.
- * Returns false with an error if any rank has failed. */
+/* Sends the remaining buckets, waits until all pieces are averaged, and meets the other ranks, even
+ * if this rank has failed. Returns false with an error if any rank has failed. */
 static bool end_round(hd_ddp *d, bool ok)
 {
     d->figures.bytes_early += bytes_posted(d);
@@ -176,7 +180,7 @@ static bool backward_ends(bool ok, void *user)
     }
     bool going = d->met ? d->going : round_begin(d, ok);
     ok = going && end_round(d, ok);
-    if (d->e.finished == d->e.posted) { /* if not, MPI has failed, and may still write to them */
+    if (d->e.finished == d->e.posted) { /* else MPI failed, and may still write to the buckets */
         hd__mpi_buckets_end(d);
     }
     d->backwards++;
@@ -204,7 +208,7 @@ static bool ddp_options_ok(const hd_ddp_options *o)
 }
 
 /* Makes a slot for each parameter that requires grad, the last parameter first. Returns false with
- * an error if there is none or one is not contiguous. */
+ * an error if no parameter requires grad, or if one that does is not contiguous. */
 static bool make_slots(hd_ddp *d)
 {
     hd_list *all = hd_module_parameters(d->model);
@@ -217,7 +221,10 @@ static bool make_slots(hd_ddp *d)
         if (hd_requires_grad(p)) {
             d->slots[d->n++] = (hd__mpi_slot){.d = d, .p = hd_retain(p), .hook = -1};
             ok = hd_is_contiguous(p) ||
-                 hd_fail(HD_VALUE, "parameter %lld of model is not contiguous", (long long)i);
+                 hd_fail(HD_VALUE,
+                         "parameter %lld of model is not contiguous. Replace it by a contiguous "
+                         "copy with hd_module_set_parameter",
+                         (long long)i);
         }
     }
     return ok && (d->n > 0 || hd_fail(HD_VALUE, "no parameter of model requires grad"));

@@ -59,14 +59,15 @@ hd_tensor *hd_mpi_broadcast_(hd_tensor *x)
                                                                                            : NULL;
 }
 
-/* Returns an empty tensor (ranks, x's sizes); NULL with an error if x has too many dims or memory
- * runs out. */
+/* Returns a new tensor (ranks, x's sizes), whose elements are not set. Returns NULL with an error
+ * if x has too many dims or memory runs out. */
 static hd_tensor *room_for_all(const hd_tensor *x)
 {
     int64_t sizes[HD_MAX_DIMS];
     int n = hd_ndim(x);
     if (n == HD_MAX_DIMS) {
-        return hd_fail(HD_SHAPE, "x has %d dims: expected at most %d. The result has one more", n,
+        return hd_fail(HD_SHAPE,
+                       "x has %d dims: expected at most %d, because the result has one dim more", n,
                        HD_MAX_DIMS - 1);
     }
     sizes[0] = hd__mpi.size;

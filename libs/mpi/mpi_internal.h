@@ -160,7 +160,7 @@ struct hd_ddp {
     int64_t backwards; /* the number of backwards of this thread that have ended */
     pthread_t thread;  /* the thread that made this hd_ddp */
     bool met;          /* the running backward has met the other ranks */
-    bool going;        /* the running backward has met the others, and no rank had failed */
+    bool going;        /* the running backward has met the other ranks, and none had failed */
     hd_ddp_figures figures;
 };
 

@@ -128,8 +128,8 @@ static bool copy_entry(hd_dict *to, const char *name, const hd_dict *from, const
     }
 }
 
-/* Copies the entries under prefix that are not the state of a parameter from `from` to `to`. Sets
- * the number of parameters in the group to `count`. Returns false with an error on failure. */
+/* Copies the entries of `from` under prefix to `to`, except the states of parameters. Sets the
+ * number of parameters in the group to `count`. Returns false with an error on failure. */
 static bool copy_head(hd_dict *to, const hd_dict *from, const char *prefix, int64_t count)
 {
     hd__text states = {0}, group = {0};

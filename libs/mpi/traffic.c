@@ -73,8 +73,8 @@ static char *arrivals(const hd__mpi_traffic *e, int64_t i)
     return e->ring + i % HD__RING * hd__mpi.size * e->slice_bytes;
 }
 
-/* Averages the slices of piece i that have arrived. With `fast`, MPI has added them; divides the
- * sums of the whole piece. */
+/* Averages this rank's slice of piece i over all ranks, whose slices are in the ring. With `fast`,
+ * MPI has added the whole pieces, so this only divides their sum. */
 static void average(const hd__mpi_traffic *e, int64_t i)
 {
     const hd__mpi_piece *p = &e->pieces[i];
@@ -102,8 +102,8 @@ static bool request_done(hd__mpi_piece *p, bool wait)
 }
 
 /* Averages the slices of the next piece and sends the averages, if the slices have arrived or wait
- * is true. Returns false without an error if they have not arrived, and with an error if MPI
- * fails. */
+ * is true. With `fast`, only divides the sums. Returns false without an error if they have not
+ * arrived, and with an error if MPI fails. */
 static bool add_next(hd__mpi_traffic *e, bool wait)
 {
     hd__mpi_piece *p = &e->pieces[e->added];

@@ -275,7 +275,8 @@ static bool series_ok(int64_t n, const hd_series *series)
     }
     for (int64_t k = 0; k < n; k++) {
         if (series[k].n < 0 || (series[k].n > 0 && !series[k].y)) {
-            return hd_fail(HD_VALUE, "series %lld: n %lld, y %s: expected n values of y",
+            return hd_fail(HD_VALUE,
+                           "series %lld: n %lld, y %s: expected n of 0 or more, and n values of y",
                            (long long)k, (long long)series[k].n, series[k].y ? "given" : "NULL");
         }
     }

@@ -93,7 +93,8 @@ bool hd__viz_axis_takes(bool log, double v);
 /* Returns an axis from lo to hi, extended at both ends by pad times its length. If lo > hi, the
  * axis is from 0 to 1. */
 hd__viz_axis hd__viz_axis_of(bool log, double lo, double hi, double pad);
-/* Sets the axis's ticks, at most max (or 2 if max is less), at round values. */
+/* Sets the axis's ticks, at round values. There are at most max, or 2 if max is less; but a log
+ * axis with only one or two powers of ten may have up to 8. */
 void hd__viz_axis_ticks(hd__viz_axis *a, int max);
 /* Returns the place of value v on the axis: 0 at lo, 1 at hi. */
 double hd__viz_axis_at(const hd__viz_axis *a, double v);

@@ -30,9 +30,11 @@ struct hd__record_args;
  *   While hd__event_watching:
  *     saved             heed has made t, an alias of x, and keeps it. Messages about t name the
  *                       function that made x
- *     overwrite_begins  an in-place change is about to read `in`, and may write over it
+ *     overwrite_begins  an in-place change is about to read `in`, and may write over it. Returns
+ *                       whether `in` has NaN or infinities, as a set of bits for `overwritten`
  *     overwritten       the change has written x; `before` is the result of overwrite_begins
- *     gradients_begin   the backward of node n is about to run on dy
+ *     gradients_begin   the backward of node n is about to run on dy. Returns whether dy has NaN
+ *                       or infinities, as a set of bits for gradients_end
  *     gradients_end     the backward has computed dx (NULL: it failed); `before` is the result of
  *                       gradients_begin
  *   While hd__event_telling:

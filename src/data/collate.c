@@ -149,8 +149,8 @@ static bool is_marked(const lesson *t, int64_t end, int64_t k)
 }
 
 /* Writes a row of inputs to x and a row of targets to y, with `width` elements each. Targets that
- * do not count become o->ignore_index. If t->learnt is NULL, only the first end token after the
- * prompt counts. */
+ * do not count become o->ignore_index. If t->learnt is NULL, the tokens after the prompt count, but
+ * only the first of the end tokens among them. */
 static void pad(const hd_collate_pad_options *o, const lesson *t, int64_t width, int64_t *x,
                 int64_t *y)
 {

@@ -241,8 +241,9 @@ static bool check_lengths(const hd_dataset *s, int n, const int64_t *lengths)
         ok = lengths[i] >= 0 && lengths[i] <= left;
         left -= lengths[i];
     }
-    return (ok && left == 0) || hd_fail(HD_VALUE, "lengths %s: expected a sum of %" PRId64,
-                                        HD__SIZES(n, lengths), s->len);
+    return (ok && left == 0) ||
+           hd_fail(HD_VALUE, "lengths %s: expected numbers of 0 or more with the sum %" PRId64,
+                   HD__SIZES(n, lengths), s->len);
 }
 
 /* Makes n parts with these lengths, and sets parts[] to them. If memory runs out, frees the parts

@@ -137,9 +137,10 @@ static hd_generator *generator_of_epoch(const hd_loader *l, int64_t epoch)
     return hd_generator_new((int64_t)((uint64_t)l->o.seed + (uint64_t)epoch));
 }
 
-/* Draws an epoch's random64, and with shuffle the order of the epoch, l->order. If `fresh` is NULL,
- * the generator of the options draws the order. Otherwise `fresh` draws it; without num_replicas,
- * `fresh` is first seeded with another random64. */
+/* Draws the numbers with which an epoch begins. g is the generator of the options, or the thread's
+ * generator if they have none. Draws the epoch's random64 from g. With shuffle, then draws l->order
+ * from `fresh`, or from g if `fresh` is NULL. Without num_replicas, first seeds `fresh` with a
+ * second random64 of g. */
 static void draw_epoch(hd_loader *l, hd_generator *fresh)
 {
     hd_generator *g = l->o.generator ? l->o.generator : hd_generator_current();

@@ -108,7 +108,7 @@ HD__RARE void hd__watch_record(const struct hd__op *op, int n_out, hd_tensor *co
 void hd__watch_loss(double loss, const char *made_by);
 
 /* Writes "the root scope", or "the scope opened at" and its file and line, into text
- * (live_tensors.c). Returns text. */
+ * (live_tensors.c). For a scope without a file and line, writes "a scope". Returns text. */
 const char *hd__live_scope_name(const hd_scope *s, char *text, size_t size);
 
 /* hd_shutdown calls both in debug mode. hd__diagnose_tell_strays warns of stray modules, and

@@ -240,7 +240,7 @@ static void write_scope(hd__text *t, const hd_scope *s, const maker *rows, int64
 }
 
 /* Allocates an array of the open scopes, the root scope first, and sets *n to their number. The
- * caller frees it with hd_free. Returns NULL if memory runs out. */
+ * caller frees it with hd_free. Returns NULL with an error if memory runs out. */
 static const hd_scope **scopes_from_root(int64_t *n)
 {
     *n = 0;

@@ -84,9 +84,9 @@ static const char *take_stray(void)
 void hd__diagnose_tell_strays(void)
 {
     for (const char *text; (text = take_stray());) {
-        hd_warn("%s that has no parent: hd_module_parameters and files leave it out, and nothing "
-                "has freed it. Register it with hd_register_module; if it is to stay apart, free "
-                "it with hd_module_free",
+        hd_warn("%s that has no parent: hd_module_parameters and hd_module_state_dict leave it "
+                "out, and nothing has freed it. Register it with hd_register_module; if it is to "
+                "stay apart, free it with hd_module_free",
                 text);
     }
 }

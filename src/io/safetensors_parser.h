@@ -46,11 +46,12 @@ static inline bool is_name(const hd__safetensors_parser *p, const char *name)
     return strlen(name) == p->json.len && memcmp(name, p->json.s, p->json.len) == 0;
 }
 
-/* Copies the last event's text to t. Returns false with an error if the text contains U+0000. The
- * message calls it a `what`, such as a "tensor". */
+/* Copies the last event's text to t. Returns false with an error if the text contains U+0000, or if
+ * memory runs out. The message calls it a `what`, such as a "tensor". */
 bool hd__safetensors_parser_text(hd__safetensors_parser *p, hd__text *t, const char *what);
-/* Copies the last event's name to p->name. Returns false with an error if the name is empty, or
- * already a name in d. The message calls it a `what`, such as a "tensor". */
+/* Copies the last event's name to p->name. Returns false with an error if the name is empty,
+ * contains U+0000 or is already a name in d, or if memory runs out. The message calls it a `what`,
+ * such as a "tensor". */
 bool hd__safetensors_parser_new_name(hd__safetensors_parser *p, const char *what, const hd_dict *d);
 
 #endif

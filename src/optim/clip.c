@@ -23,10 +23,11 @@ static hd_tensor *grad_of(const hd_list *parameters, int64_t i)
 {
     hd_tensor *p = hd__optim_parameter_at(parameters, i), *g = p ? hd_grad(p) : NULL;
     if (g && g != HD_NONE && hd__tensor_overlaps_itself(g)) {
-        return hd_fail(HD_VALUE,
-                       "the gradient of parameter %" PRId64
-                       " of %s is expanded: several elements share memory",
-                       i, HD__DIMS(g));
+        return hd_fail(
+            HD_VALUE,
+            "the gradient of parameter %" PRId64
+            " of %s is expanded: several elements share memory. Give hd_set_grad a clone",
+            i, HD__DIMS(g));
     }
     return g;
 }

@@ -35,13 +35,17 @@ static bool optim_parameter_ok(const hd_list *list, int64_t i)
                        i, HD__DIMS(p));
     }
     if (hd__tensor_overlaps_itself(p)) {
-        return hd_fail(HD_VALUE,
-                       "parameter %" PRId64 " of %s is expanded: several elements share memory", i,
-                       HD__DIMS(p));
+        return hd_fail(
+            HD_VALUE,
+            "parameter %" PRId64
+            " of %s is expanded: several elements share memory. Make the parameter from a clone",
+            i, HD__DIMS(p));
     }
     for (int64_t j = 0; j < i; j++) {
         if (hd_list_get(list, j) == p) {
-            return hd_fail(HD_VALUE, "parameters %" PRId64 " and %" PRId64 " are the same tensor",
+            return hd_fail(HD_VALUE,
+                           "parameters %" PRId64 " and %" PRId64
+                           " are the same tensor: expected each once",
                            j, i);
         }
     }

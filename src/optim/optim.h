@@ -73,8 +73,8 @@ struct hd_optim {
 extern atomic_int hd__optim_alive; /* the number of optimizers that exist */
 
 /* Returns a new optimizer with one group. If options is NULL, it has the defaults. Returns NULL
- * with an error if the list does not have distinct parameters, or if an option is out of its
- * range. */
+ * with an error if the list is empty or has anything but distinct leaves of floats that are not
+ * expanded, if an option is out of its range, or if memory runs out. */
 hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, const void *options);
 
 static inline double *hd__optim_lr(const hd_optim *o, int64_t group)

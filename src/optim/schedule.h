@@ -49,7 +49,8 @@ struct hd_schedule {
 };
 
 /* Returns a new schedule, and sets o's learning rates to those of step 0. Returns NULL with an
- * error on failure. */
+ * error if o is not an optimizer, if an option is out of its range, if step 0 is not possible, or
+ * if memory runs out. */
 hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
                               const hd__schedule_options *options);
 

@@ -305,8 +305,10 @@ hd_schedule *hd_one_cycle_new(hd_optim *o, const hd_one_cycle_options *c)
         return NULL;
     }
     if (c->cycle_momentum && !o->type->momentum) {
-        return hd_fail(HD_VALUE, "cycle_momentum is true, but %s has no momentum and no beta1",
-                       o->type->name);
+        return hd_fail(
+            HD_VALUE,
+            "cycle_momentum true: expected false, because %s has neither momentum nor beta1",
+            o->type->name);
     }
     return hd__schedule_new(&cycle_type, o, &(hd__schedule_options){.cycle = *c});
 }

@@ -17,8 +17,8 @@ typedef struct pending {
 } pending;
 
 /* Fills *t for one parameter and its gradient g, and does everything that can fail. Returns false
- * with an error if it fails. A step must not write to memory that a hook has received as a
- * gradient. */
+ * with an error if memory runs out, or if the step must not write to the parameter or one of its
+ * states, for example because a hook has received that memory as a gradient. */
 static bool step_ask(const hd_optim *o, hd__optim_slot *slot, hd_tensor *g, pending *t)
 {
     const hd__optim_type *type = o->type;

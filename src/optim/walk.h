@@ -11,8 +11,8 @@ typedef struct hd__optim_walk {
     hd_tensor **x, **dense; /* the tensors; dense[i] is x[i], or a copy if x[i] is not contiguous */
 } hd__optim_walk;
 
-/* Begins a walk over at most `most` tensors. Returns false if memory runs out. The caller frees
- * w->x with hd_free. */
+/* Begins a walk over at most `most` tensors. Returns false with an error if memory runs out. The
+ * caller frees w->x with hd_free. */
 bool hd__optim_walk_begin(hd__optim_walk *w, int64_t most);
 /* Adds x. Returns false with an error if memory runs out. */
 bool hd__optim_walk_add(hd__optim_walk *w, hd_tensor *x);

@@ -332,7 +332,8 @@ static uint32_t character_before(const char *s, int64_t at, int *length)
 
 /* Extends the added token at [*begin, *end) over white space, within [least, n): with a->lstrip to
  * the left, with a->rstrip to the right. An added token may itself be white space that the previous
- * token has already covered. Then *begin >= *end afterwards. */
+ * token has already covered. Then *begin >= *end afterwards, and the caller leaves the token
+ * out. */
 static void strip(const hd__bpe_added *a, const char *s, int64_t least, int64_t n, int64_t *begin,
                   int64_t *end)
 {

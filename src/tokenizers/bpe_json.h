@@ -148,6 +148,8 @@ const hd__text *hd__bpe_text_of(hd__bpe_reader *r, hd__bpe_value v);
 /* Returns true if v is true, and false if v is false or missing, or if v is null and `null` is
  * true. For any other v, sets r->failed, with an error, and returns false. */
 bool hd__bpe_flag_of(hd__bpe_reader *r, const char *key, hd__bpe_value v, bool null);
+/* Returns the id v. If v is not an integer from 0 to HD__MOST_IDS - 1, sets r->failed, with an
+ * error that calls v `key`, and returns 0. */
 int64_t hd__bpe_id_of(hd__bpe_reader *r, const char *key, hd__bpe_value v);
 /* Calls hd__bpe_value_fail unless v has this kind. */
 void hd__bpe_expect_kind(hd__bpe_reader *r, const char *key, hd__bpe_value v, hd__json_kind kind,

@@ -165,8 +165,8 @@ void hd__bpe_parts_read(hd__bpe_reader *r, hd__bpe_value normalizer, hd__bpe_val
     const known *c = b ? components(r, &decoders, decoder, known_decoders) : NULL;
     if (c && !(a->forms & b->forms & c->forms)) {
         r->failed = !hd_fail(HD_FORMAT,
-                             "%s: normalizer '%s', pre_tokenizer '%s' and decoder '%s' do not "
-                             "belong to one form of tokenizer",
+                             "%s: normalizer '%s', pre_tokenizer '%s' and decoder '%s': heed "
+                             "supports each of them, but not all three together",
                              r->f.where, a->text, b->text, c->text);
     } else if (c) {
         r->form = (hd__bpe_form){(hd__bpe_normalizer)a->choice, (hd__bpe_prepend)b->choice,

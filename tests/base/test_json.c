@@ -127,7 +127,7 @@ START_TEST(refused_strings)
     REFUSED("\"a", "", 3, "the end", "a closing quote");
     REFUSED("\"a\nb\"", "", 3, "byte 0x0a", "no control character in a string");
     REFUSED("\"a\0b\"", "", 3, "byte 0x00", "no control character in a string");
-#define ESCAPE "an escape of JSON, surrogates in pairs"
+#define ESCAPE "a JSON escape, with surrogates in pairs"
     REFUSED("\"\\", "", 2, "'\\'", ESCAPE);
     REFUSED("\"\\a\"", "", 2, "'\\'", ESCAPE);
     REFUSED("\"\\u12\"", "", 2, "'\\'", ESCAPE);

@@ -100,7 +100,7 @@ static const refusal refusals[] = {
     {"{\"data\": \"\xff\"}", HD_FORMAT, "line 1, column 11: found byte 0xff: expected UTF-8"},
     {"\xef\xbb\xbf{}", HD_FORMAT, "line 1, column 1: found byte 0xef: expected a value"},
     {"{\"data\": \"\\ud800\"}", HD_FORMAT,
-     "line 1, column 11: found '\\': expected an escape of JSON, surrogates in pairs"},
+     "line 1, column 11: found '\\': expected a JSON escape, with surrogates in pairs"},
     {"{\"data\": \"a\\u0000b\"}", HD_FORMAT,
      "line 1, column 10: found '\"': expected a text without a zero in it"},
     {"{\"seed\\u0000\": 1}", HD_FORMAT,

@@ -43,9 +43,15 @@ END_TEST
 
 START_TEST(faults)
 {
-    FAULT("1, 'a': its path is used already", I("a"), I("a"));
-    FAULT("1, 'a.b': its path is used already", I("a"), I("a.b"));
-    FAULT("1, 'a': its path is used already", I("a.b"), I("a"));
+    FAULT(
+        "1, 'a': an earlier field has the same path, or one of the two paths begins with the other",
+        I("a"), I("a"));
+    FAULT("1, 'a.b': an earlier field has the same path, or one of the two paths begins with the "
+          "other",
+          I("a"), I("a.b"));
+    FAULT(
+        "1, 'a': an earlier field has the same path, or one of the two paths begins with the other",
+        I("a.b"), I("a"));
     FAULT("2, 'a.c': it is apart from the other fields of its object. Put them together", I("a.b"),
           I("d"), I("a.c"));
     FAULT("0, '': expected names with dots between them", I(""));
@@ -147,11 +153,11 @@ START_TEST(a_silent_check)
     static const hd_config_table table = HD_CONFIG_TABLE(small, fields, silent);
     small s;
     ck_assert(!hd_config_load(&table, &s, NULL, 0, NULL));
-    ck_error(HD_USER,
-             "hd_config_load: the settings: the check returned false. End it in hd_config_refuse");
+    ck_error(HD_USER, "hd_config_load: the settings: the check returned false without an error. A "
+                      "check that refuses a value must call hd_config_refuse");
     ck_assert_ptr_null(hd_config_text(&table, &(small){.i = 3}));
-    ck_error(HD_USER,
-             "hd_config_text: the struct: the check returned false. End it in hd_config_refuse");
+    ck_error(HD_USER, "hd_config_text: the struct: the check returned false without an error. A "
+                      "check that refuses a value must call hd_config_refuse");
 }
 END_TEST
 

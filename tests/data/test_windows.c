@@ -154,14 +154,17 @@ START_TEST(refuses_lengths)
 {
     hd_dataset *s = numbers(10), *parts[2];
     ck_assert(!hd_random_split(s, 2, (int64_t[]){5, 4}, NULL, parts));
-    ck_error(HD_VALUE, "hd_random_split: lengths (5, 4): expected a sum of 10");
+    ck_error(HD_VALUE,
+             "hd_random_split: lengths (5, 4): expected numbers of 0 or more with the sum 10");
     ck_assert(!hd_random_split(s, 2, (int64_t[]){11, -1}, NULL, parts));
-    ck_error(HD_VALUE, "hd_random_split: lengths (11, -1): expected a sum of 10");
+    ck_error(HD_VALUE,
+             "hd_random_split: lengths (11, -1): expected numbers of 0 or more with the sum 10");
     ck_assert(!hd_random_split(s, 2, (int64_t[]){INT64_MAX, INT64_MAX}, NULL, parts));
     ck_assert_int_eq(hd_error_code(), HD_VALUE);
     hd_error_clear();
     ck_assert(!hd_random_split(s, 0, (int64_t[]){10}, NULL, parts));
-    ck_error(HD_VALUE, "hd_random_split: lengths (): expected a sum of 10");
+    ck_error(HD_VALUE,
+             "hd_random_split: lengths (): expected numbers of 0 or more with the sum 10");
     hd_dataset_free(s);
 }
 END_TEST

@@ -72,7 +72,8 @@ static void run(net *m)
 }
 
 #define STRAY(what)                                                                                \
-    "hd_shutdown: " what " that has no parent: hd_module_parameters and files leave it out, and "  \
+    "hd_shutdown: " what                                                                           \
+    " that has no parent: hd_module_parameters and hd_module_state_dict leave it out, and "        \
     "nothing has freed it. Register it with hd_register_module; if it is to stay apart, free it "  \
     "with hd_module_free"
 

@@ -189,10 +189,10 @@ START_TEST(variables_and_date)
     put("chat_template.jinja", "a{{ zero }}");
     hd_chat *c = hd_chat_new(temporary("c"), &o);
     ck_assert(hd_chat_add(c, "user", "Hi") && !hd_chat_text(c, true));
-    snprintf(
-        wanted, sizeof wanted,
-        "hd_chat_text: '%s/chat_template.jinja', line 1: '{{ zero }}': the text has a zero byte",
-        temporary("c"));
+    snprintf(wanted, sizeof wanted,
+             "hd_chat_text: '%s/chat_template.jinja', line 1: '{{ zero }}': the template writes a "
+             "zero byte, which a C string cannot hold",
+             temporary("c"));
     ck_error(HD_VALUE, wanted);
     hd_chat_free(c);
     o.variables = "[]";
@@ -333,7 +333,7 @@ START_TEST(constructs_that_heed_has_not)
                "line 1: 'loop.revindex': heed's loop has index, index0, first, last, previtem and "
                "nextitem");
     ck_refused("{{ [1] == [1] }}", HD_FORMAT,
-               "line 1: '[1] == [1]': heed cannot compare a list with another");
+               "line 1: '[1] == [1]': heed cannot compare a list with another of its kind");
     ck_refused(
         "{{ range(1, 6, 2) }}", HD_FORMAT,
         "line 1: 'range(1, 6, 2)': heed has range only of whole numbers, in steps of 1 or -1");
@@ -419,22 +419,24 @@ START_TEST(templates_without_an_end)
     hd_error_clear();
     ck_refused("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", HD_FORMAT,
                "line 1: '{{': expected less nesting");
-    ck_refused(
-        "{% set n = namespace(x='ab') %}{% for i in range(99) %}{% set n.x = n.x + n.x %}{% "
-        "endfor %}",
-        HD_VALUE,
-        "line 1: 'n.x + n.x': the template needs more memory than a text of this length may have");
+    ck_refused("{% set n = namespace(x='ab') %}{% for i in range(99) %}{% set n.x = n.x + n.x %}{% "
+               "endfor %}",
+               HD_VALUE,
+               "line 1: 'n.x + n.x': the template needs more memory than heed allows for messages "
+               "of this length");
     ck_refused("{% for i in range(9999) %}{% for j in range(9999) %}{% endfor %}{% endfor %}",
                HD_VALUE,
-               "line 1: 'range(9999)': the template needs more memory than a text of this length "
-               "may have");
-    ck_refused("{% set n = range(2000) %}{% for i in n %}{% for j in n %}{% endfor %}{% endfor %}",
-               HD_VALUE,
-               "line 1: '{%': the template needs more steps than a text of this length may have");
-    ck_refused("{% set s = '0123456789abcdef' %}{% set s = s ~ s ~ s ~ s %}"
-               "{% set s = s ~ s ~ s ~ s %}{% for i in range(9999) %}{{ s }}{% endfor %}",
-               HD_VALUE,
-               "line 1: '{{ s': the template writes more than a text of this length may have");
+               "line 1: 'range(9999)': the template needs more memory than heed allows for "
+               "messages of this length");
+    ck_refused(
+        "{% set n = range(2000) %}{% for i in n %}{% for j in n %}{% endfor %}{% endfor %}",
+        HD_VALUE,
+        "line 1: '{%': the template needs more steps than heed allows for messages of this length");
+    ck_refused(
+        "{% set s = '0123456789abcdef' %}{% set s = s ~ s ~ s ~ s %}"
+        "{% set s = s ~ s ~ s ~ s %}{% for i in range(9999) %}{{ s }}{% endfor %}",
+        HD_VALUE,
+        "line 1: '{{ s': the template writes more than heed allows for messages of this length");
     ck_refused(
         "{% set n = namespace(x=[]) %}{% for i in range(999) %}{% set n.x = [n.x] %}{% endfor %}{{ "
         "n.x | tojson }}",

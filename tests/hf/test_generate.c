@@ -1,7 +1,9 @@
 /* test_generate.c - tests of text generation: probabilities, draws, ends, batches, and text that
  * appears token by token. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <math.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -353,6 +355,82 @@ START_TEST(on_token_changes_the_model_or_its_options)
 }
 END_TEST
 
+/* An allocator that puts each block on pages of its own. Reading a freed block crashes. */
+typedef struct guard {
+    int64_t left; /* the blocks that it still gives before it refuses one; < 0: it refuses none */
+    hd_module *m;
+} guard;
+
+static size_t guard_bytes(size_t bytes)
+{
+    return (bytes + 4095) / 4096 * 4096;
+}
+
+static void *guard_alloc(size_t bytes, size_t alignment, void *user)
+{
+    guard *g = user;
+    (void)alignment; /* pages are aligned to more */
+    if (g->left >= 0 && g->left-- == 0) {
+        return NULL;
+    }
+    void *p =
+        mmap(NULL, guard_bytes(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static void guard_free(void *p, size_t bytes, void *user)
+{
+    (void)user;
+    ck_assert_int_eq(mprotect(p, guard_bytes(bytes), PROT_NONE), 0);
+}
+
+static int64_t guard_left; /* the blocks that heed gets after on_token has freed a module */
+
+static bool free_and_end(int64_t row, int64_t id, const char *text, int64_t n, void *user)
+{
+    guard *g = user;
+    (void)row, (void)id, (void)text, (void)n;
+    hd_module_free(hd_module_take(g->m, "transformer.h.1"));
+    g->left = guard_left;
+    return false;
+}
+
+static bool guarded_generate(guard *g)
+{
+    HD_SCOPE;
+    g->m = small(40);
+    hd_generate_options o = hd_generate_defaults();
+    o.on_token = free_and_end;
+    o.user = g;
+    ck_assert(hd_module_eval(hd_module_get(g->m, "transformer.h.0.mlp")));
+    hd_tensor *all = hd_generate(g->m, hd_ones(HD_INT64, 1, 2), &o);
+    bool refused = g->left < 0;
+    g->left = -1;
+    ck_assert(hd_error_code() == (all ? HD_OK : HD_MEMORY) && !all == refused);
+    hd_error_clear();
+    ck_assert(hd_module_training(g->m) && hd_module_training(hd_module_get(g->m, "lm_head")));
+    ck_assert(!all || !hd_module_training(hd_module_get(g->m, "transformer.h.0.mlp")));
+    hd_module_free(g->m);
+    return all;
+}
+
+/* Each block after on_token is refused once, also those with which heed visits the model. */
+START_TEST(a_freed_module_is_not_read)
+{
+    bool done = false;
+    for (guard_left = 0; !done && guard_left < 100; guard_left++) {
+        guard g = {.left = -1};
+        hd_shutdown();
+        ck_assert(
+            hd_set_allocator(&(hd_allocator){sizeof(hd_allocator), guard_alloc, guard_free, &g}));
+        done = guarded_generate(&g);
+        hd_shutdown();
+        ck_assert(hd_set_allocator(NULL));
+    }
+    ck_assert(done && guard_left > 1);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- options */
 
 START_TEST(logits_may_have_any_strides)
@@ -479,7 +557,7 @@ START_TEST(a_resized_vocabulary)
     o.pad_token_id = 256;
     ck_assert_ptr_null(hd_generate(m, ids, &o));
     ck_error(HD_VALUE, "hd_generate: the pad token is 256: expected less than 256, the vocab_size "
-                       "of the model. The model reads it after the end of a text");
+                       "of the model, which reads it after the end of a text");
     hd_module_free(m);
     hd_tokenizer_free(t);
 }
@@ -500,6 +578,7 @@ Suite *suite_generate(void)
                                   padding_has_no_text,
                                   a_zero_is_a_character_like_others,
                                   on_token_changes_the_model_or_its_options,
+                                  a_freed_module_is_not_read,
                                   a_resized_vocabulary};
     return SUITE("generate", tests);
 }

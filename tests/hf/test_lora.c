@@ -649,7 +649,8 @@ START_TEST(tensors_that_are_no_copies)
              (int)out + 8, (int)in, (int)out, (int)in);
     ck_refused(HEAD, hd_zeros(HD_FLOAT32, out + 8, in), HD_SHAPE, message);
     ck_refused(HEAD, hd_add_scalar(head, 0.01), HD_VALUE,
-               ": " HEAD " differs from the weight of this model. heed loads no modules_to_save");
+               ": " HEAD " differs from the weight of this model: expected a copy of it. Load the "
+               "adapter into the model on which it was trained");
     ck_refused("base_model.model.score.weight", head, HD_VALUE,
                " has base_model.model.score.weight: expected only adapters of target_modules, and "
                "copies of this model's weights");

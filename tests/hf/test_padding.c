@@ -253,7 +253,7 @@ START_TEST(masks_that_are_refused)
         o.attention_mask = k ? hd_to(mask, HD_BOOL) : mask;
         ck_assert_ptr_null(hd_generate(m, ids, &o));
         ck_error(HD_VALUE, "hd_generate: row 1 of attention_mask ends in 0: expected 1. Put the "
-                           "padding on the left, because new tokens follow the last one");
+                           "padding on the left, because new tokens are added on the right");
     }
     ck_assert_ptr_null(hd_forward_with_mask(linear, ids, mask));
     ck_error(HD_VALUE, "hd_forward_with_mask: m is a Linear: expected a model of heed/hf.h");

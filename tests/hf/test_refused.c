@@ -306,7 +306,7 @@ START_TEST(calls_of_generate)
     ck_assert(y && hd_size(y, 1) > 2);
     ck_assert_ptr_null(hd_generate(m, hd_cat(0, ids, ids), &o));
     ck_error(HD_VALUE, "hd_generate: the pad token is 64: expected less than 64, the vocab_size of "
-                       "the model. The model reads it after the end of a text");
+                       "the model, which reads it after the end of a text");
     hd_tensor *tokens;
     ck_assert_ptr_null(hd_generate_probabilities(ids, ids, NULL, &tokens));
     ck_error(HD_DTYPE, "hd_generate_probabilities: logits (1, 2), ids (1, "

@@ -153,9 +153,10 @@ START_TEST(too_many_dims)
         sizes[i] = 1;
     }
     ck_assert_ptr_null(hd_mpi_gather(hd_ones_n(HD_FLOAT32, HD_MAX_DIMS, sizes)));
-    snprintf(message, sizeof message,
-             "hd_mpi_gather: x has %d dims: expected at most %d. The result has one more",
-             HD_MAX_DIMS, HD_MAX_DIMS - 1);
+    snprintf(
+        message, sizeof message,
+        "hd_mpi_gather: x has %d dims: expected at most %d, because the result has one dim more",
+        HD_MAX_DIMS, HD_MAX_DIMS - 1);
     ck_error(HD_SHAPE, message);
 }
 END_TEST

@@ -325,8 +325,8 @@ START_TEST(what_one_cycle_cannot_be)
     ck_error(HD_VALUE, "hd_one_cycle_new: total_steps 0: expected 1 or more");
     c.total_steps = 10;
     ck_assert_ptr_null(hd_one_cycle_new(adagrad, &c));
-    ck_error(HD_VALUE,
-             "hd_one_cycle_new: cycle_momentum is true, but Adagrad has no momentum and no beta1");
+    ck_error(HD_VALUE, "hd_one_cycle_new: cycle_momentum true: expected false, because Adagrad has "
+                       "neither momentum nor beta1");
     c.pct_start = 0.1; /* PyTorch divides by zero here */
     ck_assert_ptr_null(hd_one_cycle_new(o, &c));
     ck_error(HD_VALUE,

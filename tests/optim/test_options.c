@@ -75,11 +75,11 @@ START_TEST(parameters)
     ck_elements(frozen, 1, 1);
     hd_optim_free(o);
     ck_assert_ptr_null(hd_sgd_new(hd_list_of(p, hd_ones(HD_FLOAT32, 1), p), NULL));
-    ck_error(HD_VALUE, "hd_sgd_new: parameters 0 and 2 are the same tensor");
+    ck_error(HD_VALUE, "hd_sgd_new: parameters 0 and 2 are the same tensor: expected each once");
     hd_tensor *wide = hd_parameter(hd_expand(hd_ones(HD_FLOAT32, 1), 3), true);
     ck_assert_ptr_null(hd_sgd_new(hd_list_of(wide), NULL));
     ck_error(HD_VALUE, "hd_sgd_new: parameter 0 of (3,) is expanded: several elements share "
-                       "memory");
+                       "memory. Make the parameter from a clone");
 }
 END_TEST
 

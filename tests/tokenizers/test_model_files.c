@@ -287,8 +287,8 @@ static const struct {
      "Fuse, with or without Strip of one space"},
     {"llama2", SPACES, "\"normalizer\":null,\"pre_tokenizer\":null",
      "normalizer '', pre_tokenizer '' and decoder 'Replace pattern='\xE2\x96\x81' content=' "
-     "';ByteFallback;Fuse;Strip content=' ' start=1 stop=0;' do not belong to one form of "
-     "tokenizer"},
+     "';ByteFallback;Fuse;Strip content=' ' start=1 stop=0;': heed supports each of them, but not "
+     "all three together"},
     {"gpt2", "\"type\":\"BPE\"", "\"type\":\"WordPiece\"",
      "model.type is 'WordPiece': expected BPE"},
     {"gpt2", "\"dropout\":null", "\"dropout\":0.1", "model.dropout is '0.1': expected null"},

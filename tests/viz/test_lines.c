@@ -315,10 +315,12 @@ START_TEST(refused)
     ck_assert_ptr_null(hd_plot_lines(1, NULL, NULL));
     ck_error(HD_NULL_ARG, "hd_plot_lines: series is NULL");
     ck_assert_ptr_null(hd_plot_lines(1, &bad, NULL));
-    ck_error(HD_VALUE, "hd_plot_lines: series 0: n 2, y NULL: expected n values of y");
+    ck_error(HD_VALUE,
+             "hd_plot_lines: series 0: n 2, y NULL: expected n of 0 or more, and n values of y");
     bad = (hd_series){NULL, -1, NULL, y};
     ck_assert_ptr_null(hd_plot_lines(1, &bad, NULL));
-    ck_error(HD_VALUE, "hd_plot_lines: series 0: n -1, y given: expected n values of y");
+    ck_error(HD_VALUE,
+             "hd_plot_lines: series 0: n -1, y given: expected n of 0 or more, and n values of y");
     ck_assert_ptr_null(hd_plot_lines(1, s, &(hd_plot_options){.width = 300, .height = 300}));
     ck_error(HD_VALUE, sized("hd_plot_lines: o->size 0: expected %zu, as hd_plot_defaults() gives",
                              sizeof(hd_plot_options)));

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+
+#define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 
 #include "posix.h"
@@ -22,6 +24,12 @@ int symlink(const char *target, const char *path)
     (void)target, (void)path;
     errno = ENOSYS;
     return -1;
+}
+
+int gethostname(char *name, size_t room)
+{
+    DWORD size = (DWORD)room;
+    return GetComputerNameA(name, &size) ? 0 : -1;
 }
 
 char *mkdtemp(char *pattern)

@@ -25,6 +25,7 @@
 /* Links need a right that few users have, so this fails with ENOSYS. */
 int symlink(const char *target, const char *path);
 
+int gethostname(char *name, size_t room);
 char *mkdtemp(char *pattern);
 ssize_t getline(char **line, size_t *room, FILE *f);
 int scandir(const char *path, struct dirent ***entries, int (*keep)(const struct dirent *e),

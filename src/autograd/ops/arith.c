@@ -13,8 +13,9 @@
 
 enum arith_saves { NOTHING, FACTORS, DIVISOR, BOTH_FACTORS };
 
-/* Returns y = a op b, recorded; NULL with an error on failure. Saves each operand if the other one
- * needs a gradient. DIVISOR always saves b, and BOTH_FACTORS always saves both. */
+/* Returns y = a op b, recorded; NULL with an error on failure. With NOTHING, the node saves no
+ * operand. Otherwise it saves each operand if the other one needs a gradient. With DIVISOR it
+ * always saves b, and with BOTH_FACTORS always both. */
 static hd_tensor *arith(const hd__op *op, hd_tensor *a, hd_tensor *b, enum arith_saves saves)
 {
     hd_dtype d;

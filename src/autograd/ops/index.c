@@ -114,7 +114,7 @@ static void pick_lines(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* Returns hd__op_geometry_of(index), reshaped to ndim dims: (1, ..., n, ..., 1) with n at dim. */
+/* Returns hd__op_geometry_of(index) with ndim dims: all indices along dim, and size 1 elsewhere. */
 static hd_tensor index_along(const hd_tensor *index, int ndim, int dim)
 {
     hd_tensor at = hd__op_geometry_of(index);

@@ -123,7 +123,7 @@ static bool shape_arg(const hd_tensor *x, int n, const int64_t *shape)
 }
 
 /* Returns true if w, the weight or the bias, is HD_NONE, or has x's dtype and the sizes of x's last
- * n dims. Otherwise returns false with HD_SHAPE or HD_DTYPE. */
+ * n dims. Otherwise returns false with an error, such as HD_SHAPE or HD_DTYPE. */
 static bool scale_arg(const char *name, const hd_tensor *w, const hd_tensor *x, int n)
 {
     if (!hd__tensor_arg_or_none(name, w) || hd__tensor_is_none(w)) {

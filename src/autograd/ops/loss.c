@@ -74,8 +74,9 @@ static hd_tensor *classes_last(const hd_tensor *x)
     return dim_moved(x, x->ndim > 1, x->ndim - 1);
 }
 
-/* Sets the fields of k that describe the logits x, target and stats to the kernels. Copies of x and
- * target that it makes belong to the innermost scope. Returns false with an error on failure. */
+/* Sets the fields of k from which the kernels read the logits x, target and stats. Makes contiguous
+ * copies of x and target if needed; these belong to the innermost scope. Returns false with an
+ * error if memory runs out, or if stats is NULL because it ran out before. */
 static bool logits(entropy_task *k, hd_tensor *x, hd_tensor *target, hd_tensor *stats)
 {
     k->l.ndim = x->ndim;

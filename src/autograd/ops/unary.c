@@ -242,8 +242,8 @@ static bool two_elements(hd_dtype d, const hd_scalar numbers[2], void *elements)
     return fits;
 }
 
-/* Returns y = f(x, a, b), recorded; NULL on failure. f has a loop for x's dtype; a loop with one
- * number ignores b. */
+/* Returns y = f(x, a, b), recorded; NULL on failure. f is loop number `loop`. The caller has
+ * checked that there is such a loop for x's dtype. A loop with one number ignores b. */
 static hd_tensor *with_numbers(const hd__op *op, int loop, hd_tensor *x, double a, double b)
 {
     const hd_scalar numbers[] = {hd_scalar_double(a), hd_scalar_double(b)};

@@ -44,8 +44,9 @@ static inline bool hd__arg_may_save(void)
 }
 
 /* Checks that an options struct or a type table begins with the size of its type. Otherwise returns
- * false with HD_VALUE: "hd_sgd_new: o->size 8: expected 48, as hd_sgd_defaults() gives". So a
- * struct that was compiled with an older or a newer header is an error. */
+ * false with HD_VALUE: "hd_sgd_new: o->size 8: expected 48, as hd_sgd_defaults() gives". Here arg
+ * is "o", and giver is "hd_sgd_defaults()". So a struct that was compiled with an older or a newer
+ * header is an error. */
 HD__SIBLING bool hd__arg_size_ok(const char *arg, size_t size, size_t expected, const char *giver);
 #define HD__SIZE_OK(o, giver) hd__arg_size_ok(#o, (o)->size, sizeof *(o), giver)
 

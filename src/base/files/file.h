@@ -7,7 +7,7 @@
 #include "base/text/text.h"
 
 /* From now on, messages of this thread name files below the directory `hidden` as if they lay below
- * path. NULL for both ends this. */
+ * path. NULL for both ends this; until then both texts must stay valid. */
 void hd__file_names_below(const char *hidden, const char *path);
 
 /* Fails with HD_IO because a file or directory cannot be created at path. `what` is "a file" or "a
@@ -50,9 +50,10 @@ int hd__file_sync_close(int parent);
 /* Writes a file that appears at its path only when it is complete. A new file is written beside the
  * path under a hidden name, synced, and renamed to the path; then the directory is synced. If
  * anything fails before the rename, the path is unchanged, and the new file is removed. Only a
- * regular file is replaced. The new file stays locked until hd__file_whole_end. A hidden file
- * without a lock was left by a killed process; the next write to the same path removes it.
- * HD__PREFIX is the size of a hidden name's beginning, HD__TEMPORARY that of the whole name. */
+ * regular file is replaced; anything else at the path is an error. The new file stays locked until
+ * hd__file_whole_end. A hidden file without a lock was left by a killed process; the next write to
+ * the same path removes it. HD__PREFIX is the size of a hidden name's beginning, HD__TEMPORARY that
+ * of the whole name. */
 enum { HD__PREFIX = 24, HD__TEMPORARY = 64 };
 
 /* Writes the beginning of all hidden names beside path: ".heed-", a hash of the path's last part,

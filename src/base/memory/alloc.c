@@ -70,7 +70,8 @@ static pthread_once_t environment_once = PTHREAD_ONCE_INIT;
 static bool cache_wanted;
 static atomic_size_t listed_most; /* the largest size that caches keep; 0: there are no caches */
 
-static hd_allocator custom; /* the user's, if custom_on; both change only while no block is live */
+/* the user's allocator, if custom_on is true; both change only while no block is live */
+static hd_allocator custom;
 static atomic_bool custom_on;
 
 static atomic_int_least64_t system_allocs;

@@ -38,7 +38,9 @@ typedef enum hd__object_kind_of_object {
 
 enum { HD__MARK_AT = 6, HD__TENSOR = 0x80 };
 
-/* Returns the kind of the object at p; HD__NO_OBJECT for anything else and for a freed object. */
+/* Returns the kind of the object at p; HD__NO_OBJECT for anything else and for a freed object. Also
+ * returns HD__NO_OBJECT for one live object in 256, whose header cannot be read safely
+ * (object.c). */
 hd__object_kind_of_object hd__object_kind_at(const void *p);
 /* Fails with HD_VALUE, for example with "hd_print: x is a module: expected a tensor". Returns
  * NULL. */

@@ -21,15 +21,16 @@ static inline void hd__gen_locked_end(hd_generator *const *g)
 /* Seeds g with value. The caller has locked g, or no other thread uses it. */
 void hd__gen_seed(hd_generator *g, int64_t value);
 
-/* Returns a standard normal number in float64, by the method of Box and Muller. It computes two
- * numbers at a time, and every second call returns the one that was kept. For tensors of fewer than
- * 16 elements and for strided ones. */
+/* The caller has locked g. Returns a standard normal number in float64, by the method of Box and
+ * Muller. It computes two numbers at a time, and every second call returns the one that was kept.
+ * For tensors of fewer than 16 elements and for strided ones. */
 double hd__rng_normal_sample(hd_generator *g);
 
 /* Both lock g. hd__rng_randint writes n numbers in [lo, hi), hd__rng_randperm the numbers from 0 to
  * n - 1 in random order. */
 void hd__rng_randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi);
 void hd__rng_randperm(hd_generator *g, int64_t *r, int64_t n);
+/* Returns an exponential number with the rate lambda. The caller has locked g. */
 double hd__rng_exponential_sample(hd_generator *g, double lambda);
 
 #endif

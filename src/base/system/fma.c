@@ -16,7 +16,7 @@ float fmaf(float x, float y, float z)
 #endif
 
 #ifdef HD__OWN_FMA
-/* The upper 26 bits of x */
+/* Returns the upper 26 bits of x. */
 static double upper_half(double x)
 {
     double scaled = x * 134217729; /* 2^27 + 1 */
@@ -24,7 +24,8 @@ static double upper_half(double x)
 }
 
 /* Returns x y + z with one rounding, as long as no part of it is too large or too small for a
- * double. A result of 0 gets its sign from the plain sum. */
+ * double. If the result is 0, infinite or NaN, returns product + z, which then has the right sign
+ * and value. */
 double fma(double x, double y, double z)
 {
     double product = x * y, xh = upper_half(x), yh = upper_half(y), xl = x - xh, yl = y - yh;
@@ -32,6 +33,6 @@ double fma(double x, double y, double z)
     double low, lower, s = hd__sys_sum_exact(z, rest, &low),
                        sum = hd__sys_sum_exact(product, s, &lower);
     double result = sum + hd__sys_sum_to_odd(low, lower);
-    return result - result == 0 && result != 0 ? result : product + z; /* or infinity and NaN */
+    return result - result == 0 && result != 0 ? result : product + z;
 }
 #endif

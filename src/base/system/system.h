@@ -129,9 +129,11 @@ int hd__sys_chmod(int at, const char *path, unsigned mode);
  * otherwise. */
 int hd__sys_may_remove_in(int fd);
 int hd__sys_mkdir(const char *path);
-/* On POSIX an empty directory at path is replaced; on Windows nothing is. */
+/* Renames the file or directory `old` to `path`. On POSIX, a file or an empty directory at path is
+ * replaced; on Windows, the call fails if anything is there. */
 int hd__sys_rename(const char *old, const char *path);
-/* Renames a file from `old` to `path`; both names lie in the directory `at`. */
+/* Renames the file `old` to `path`, and replaces a file that is there. Both names lie in the open
+ * directory `at`, which must not be HD__SYS_HERE. */
 int hd__sys_rename_in(int at, const char *old, const char *path);
 int hd__sys_unlink(int at, const char *path);
 int hd__sys_rmdir(const char *path);

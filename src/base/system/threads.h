@@ -5,7 +5,9 @@
 
 #include <pthread.h>
 
-#ifdef _WIN32 /* it has no fork, and its macro makes no use of the functions */
+/* Windows has no fork. Its pthread_atfork is a macro that ignores the functions, so the compiler
+ * would call them unused. */
+#ifdef _WIN32
 #undef pthread_atfork
 #define pthread_atfork(prepare, parent, child) ((void)(prepare), (void)(parent), (void)(child))
 #endif
@@ -26,9 +28,10 @@
  * model, a read does not call the dynamic loader. */
 #define HD__TLS _Thread_local __attribute__((tls_model("initial-exec")))
 
-/* For a function that makes a key whose destructor uses such variables. GCC on Windows keeps them
- * behind a key of its own, which frees them. Destructors run in the order in which the keys were
- * made, so this one is made before main. */
+/* Marks a function that makes a key whose destructor uses thread-local variables. GCC on Windows
+ * keeps these variables behind a key of its own, whose destructor frees them. Destructors run in
+ * the order in which the keys were made. So HD__EARLY calls the function before main, and its
+ * destructor runs while the variables still exist. */
 #if defined(_WIN32) && !defined(__clang__)
 #define HD__EARLY __attribute__((constructor))
 #else

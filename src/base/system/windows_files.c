@@ -77,7 +77,7 @@ static int open_in(int at, WCHAR *name, DWORD access, int how)
 {
     HANDLE handle;
     IO_STATUS_BLOCK done;
-    size_t n = wcscmp(name, L".") == 0 ? 0 : wcslen(name); /* no name: the directory itself */
+    size_t n = wcscmp(name, L".") == 0 ? 0 : wcslen(name); /* an empty name opens `at` */
     UNICODE_STRING string = {(USHORT)(n * sizeof *name), (USHORT)(n * sizeof *name), name};
     OBJECT_ATTRIBUTES object = {.Length = sizeof object,
                                 .RootDirectory = hd__sys_handle(at),
@@ -118,7 +118,8 @@ int hd__sys_create(int at, const char *path)
     return hd__sys_open_at(at, path, GENERIC_WRITE | FILE_READ_ATTRIBUTES, HD__SYS_NEW);
 }
 
-/* The most bytes of one call; a DWORD counts them. */
+/* Returns the number of bytes that one call transfers: n, but at most 2^30, because a DWORD counts
+ * them. */
 static DWORD at_once(size_t n)
 {
     return n < 1u << 30 ? (DWORD)n : 1u << 30;
@@ -187,8 +188,8 @@ typedef struct file_lock {
 static file_lock *file_locks;
 static pthread_mutex_t file_locks_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* Makes the mutex. Returns 0 or an errno. If another user's process has made it, access is
- * denied. */
+/* Makes the mutex that locks fd. Returns 0 or an errno: EWOULDBLOCK if the mutex exists already.
+ * Windows denies access to a mutex of another user, which counts as existing, too. */
 static int mutex_make(int fd, HANDLE *mutex)
 {
     hd__sys_info info;

@@ -5,7 +5,8 @@
 #include "base/system/system.h"
 #include "base/system/windows_headers.h"
 
-/* Every process has loaded ntdll.dll, but a program need not link a library for it. */
+/* HD__IN_NTDLL(name): the function `name` of ntdll.dll. Every process has loaded this DLL, so the
+ * program need not link a library for it. */
 #define HD__IN_NTDLL(name)                                                                         \
     ((__typeof__(&name))(void (*)(void))GetProcAddress(GetModuleHandleW(L"ntdll.dll"), #name))
 
@@ -18,7 +19,7 @@ static inline HANDLE hd__sys_handle(int fd)
 int hd__sys_failed(void);
 int hd__sys_status_failed(NTSTATUS status);
 
-/* Writes a path as UTF-16. Returns false with errno if that is impossible. */
+/* Writes a path as UTF-16. Returns false with errno if it is not UTF-8 or too long. */
 enum { HD__SYS_PATH = 4096 };
 bool hd__sys_widen(const char *path, WCHAR wide[HD__SYS_PATH]);
 

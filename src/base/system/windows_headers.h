@@ -1,4 +1,5 @@
-/* windows_headers.h - the headers of Windows without their macros that take names away. */
+/* windows_headers.h - the headers of Windows, without their macros that would replace names of
+ * heed. */
 #ifndef HEED_BASE_WINDOWS_HEADERS_H
 #define HEED_BASE_WINDOWS_HEADERS_H
 

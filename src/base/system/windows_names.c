@@ -12,7 +12,8 @@
 
 enum { MOST_TRIES = 50 };
 
-/* After a failure: if another program may have the file open, waits a moment and returns true. */
+/* After a failure: if its errno says that another program may have the file open, waits a moment
+ * and returns true. Otherwise returns false. */
 static bool busy(void)
 {
     bool perhaps = errno == EACCES || errno == EBUSY;
@@ -24,8 +25,10 @@ static bool busy(void)
 enum { RENAME = 10, DISPOSE = 13, DISPOSE_EX = 64, RENAME_EX = 65 };
 enum { REPLACE = 1, REMOVE = 1, AT_ONCE = 2, REMOVE_READ_ONLY = 16 };
 
-/* Sets something of the open file `fd`, and closes it. `what` begins with its flags, or with the
- * byte 1 for `older`. */
+/* Calls NtSetInformationFile for the open file fd, and closes fd. First passes the class `newer`,
+ * with `flags` at the beginning of `what`. If that fails, passes the class `older`, with 1 there.
+ * Returns 0, or -1 with errno. If fd is -1, the result of a failed open, returns -1 and leaves
+ * errno. */
 static int set_closing(int fd, void *what, ULONG bytes, int newer, ULONG flags, int older)
 {
     IO_STATUS_BLOCK done;
@@ -128,7 +131,8 @@ int hd__sys_rename(const char *old, const char *path)
  * exchange goes on in another process, whose second rename then fails, and which begins again. If
  * the process ends after the second one, the next exchange moves `aside` away. */
 
-/* Writes path and `end` to `to`, without a slash between them. */
+/* Writes path and `end` to `to`, without a slash between them. Returns false with errno if path is
+ * not UTF-8, or if the result is too long. */
 static bool path_with(const char *path, const WCHAR *end, WCHAR to[HD__SYS_PATH])
 {
     if (!hd__sys_widen(path, to)) {
@@ -151,7 +155,9 @@ static bool aside_of(const char *path, WCHAR to[HD__SYS_PATH])
     return path_with(path, L".heed-old", to);
 }
 
-/* After a failure to find path: repairs an exchange, and returns true if path may be there now. */
+/* After a call that has failed: if it did not find path (ENOENT), gives `aside` the name path,
+ * because an exchange may have been cut off. Returns true if path may be there now, so that the
+ * caller tries again. Otherwise returns false. */
 static bool mended(int at, const char *path)
 {
     WCHAR aside[HD__SYS_PATH], to[HD__SYS_PATH];
@@ -163,7 +169,8 @@ static bool mended(int at, const char *path)
     return moved || GetFileAttributesW(to) != INVALID_FILE_ATTRIBUTES;
 }
 
-/* Renames `to` to `aside`. An `aside` that is there already is of no use, because `to` is there. */
+/* Renames `to` to `aside`. If there is an `aside` already, first renames that to `away`: nothing
+ * needs it, because `to` is there. Returns 0, or -1 with errno. */
 static int move_aside(const WCHAR *to, const WCHAR *aside, const WCHAR *away)
 {
     int done = rename_wide(to, aside);
@@ -173,7 +180,8 @@ static int move_aside(const WCHAR *to, const WCHAR *aside, const WCHAR *away)
     return done;
 }
 
-/* Gives the old names back after a rename has failed. Returns its errno. */
+/* Gives the old names back after a rename of an exchange has failed. Returns the errno of that
+ * rename. `second` is true if the second rename had succeeded. */
 static int exchange_undo(const WCHAR *from, const WCHAR *to, const WCHAR *aside, bool second)
 {
     int cause = errno;
@@ -183,7 +191,8 @@ static int exchange_undo(const WCHAR *from, const WCHAR *to, const WCHAR *aside,
     return cause;
 }
 
-/* After the third rename ENOENT says that another exchange has moved `aside` away. */
+/* If the third rename fails with ENOENT, another exchange has moved `aside` away, and this exchange
+ * counts as done. */
 int hd__sys_exchange(const char *a, const char *b)
 {
     WCHAR from[HD__SYS_PATH], to[HD__SYS_PATH], aside[HD__SYS_PATH], away[HD__SYS_PATH];
@@ -270,7 +279,8 @@ int hd__sys_list_fd(hd__sys_list *list)
     return list->fd;
 }
 
-/* The next entry of the directory. At the end NULL with 0 in *cause. */
+/* Returns the next entry of the directory. Returns NULL with 0 in *cause at the end, and NULL with
+ * an errno in *cause if the directory cannot be read. */
 static const FILE_FULL_DIR_INFO *list_step(hd__sys_list *list, int *cause)
 {
     if (!list->next) {

@@ -125,7 +125,7 @@ static bool scan_string(hd__json *j, char *to, bool *escaped)
         length = first == '\\' ? escape(j, i, &c) : character(j, i, &c);
         if (length == 0) {
             return bad_json(j, i,
-                            first == '\\' ? "an escape of JSON, surrogates in pairs" : "UTF-8");
+                            first == '\\' ? "a JSON escape, with surrogates in pairs" : "UTF-8");
         }
         *escaped |= first == '\\';
         j->len += to ? (size_t)hd__utf8_put(c, to + j->len) : 0;

@@ -14,7 +14,8 @@ enum {
 };
 
 /* Writes v like %.{precision}f or %.{precision}e of printf (`form` is 'f' or 'e'), with a point in
- * every locale, and nan without a sign. Returns the length. */
+ * every locale, and nan without a sign. precision is at most HD__PRECISION_MAX. Returns the
+ * length. */
 int hd__text_of_number(char text[HD__NUMBER_TEXT], double v, char form, int precision);
 
 /* Writes v as Python's repr does. Returns text. Unlike hd_float_repr, allocates nothing. In a
