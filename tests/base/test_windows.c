@@ -1,5 +1,6 @@
-/* test_windows.c - tests the functions of system.h on Windows: paths in UTF-8, names in an open
- * directory, locks, and an exchange that was interrupted. It prints what is wrong.
+/* test_windows.c - tests the functions of system.h on Windows: paths in UTF-8 and in a drive's
+ * working directory, names in an open directory, names that Windows changes or refuses, locks, and
+ * an exchange that was interrupted. It prints what is wrong.
  *
  * usage: test_windows FOLDER, which is empty */
 #include <errno.h>
