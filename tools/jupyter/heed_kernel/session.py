@@ -138,13 +138,14 @@ class Session:
         return CellError("The session has ended. Run the cells again, from the first one.")
 
     def signal_cell(self, number):
-        """Sends an interrupt to the whole session, in which only the cell and what it has started do not ignore it, and
-        another signal to the cell alone."""
-        if self.running:
-            try:
-                os.kill(-self.host.pid if number == signal.SIGINT else self.running, number)
-            except ProcessLookupError:
-                pass
+        """Sends SIGINT to the whole session, in which only the cell and what it has started do not ignore it, or SIGKILL to
+        the cell alone."""
+        process = -self.host.pid if number == signal.SIGINT else self.running
+        try:
+            if process:
+                os.kill(process, number)
+        except ProcessLookupError:
+            pass
 
     def shown(self):
         """The kind and the text that the cell has shown, or None."""
