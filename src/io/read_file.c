@@ -18,8 +18,10 @@ const char *hd__io_path_in(const char *dir, size_t n, const char *name)
 
 const char *hd__io_path_beside(const char *path, const char *name)
 {
-    size_t n = hd__file_parent_length(path);
-    return n > 0 ? hd__io_path_in(path, n, name) : hd__io_path_in(".", 1, name);
+    hd__text t = {0};
+    hd__text_add(&t, path, hd__file_parent_length(path));
+    hd__text_format(&t, "%s/%s", hd__file_parent_end(path), name);
+    return hd__tensor_text_give(&t);
 }
 
 bool hd__io_in_open(hd__io_in *in, const char *path, int fd)

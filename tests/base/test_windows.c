@@ -1,12 +1,13 @@
-/* test_windows.c - tests the functions of system.h on Windows: paths in UTF-8, names in an open
- * directory, locks, and an exchange that was interrupted. It prints what is wrong.
+/* test_windows.c - tests the functions of system.h on Windows: paths in UTF-8 and in a drive's
+ * working directory, names in an open directory, names that Windows changes or refuses, locks, and
+ * an exchange that was interrupted. It prints what is wrong.
  *
  * usage: test_windows FOLDER, which is empty */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/files/file.h"
+#include "base/files/hidden.h"
 
 static int failures;
 
@@ -115,17 +116,43 @@ static void exchange(void)
     CHECK(!there(HD__SYS_HERE, "b.heed-old"));
 }
 
+/* Writes a file, and looks whether it is there under the same name and under another one. */
+static void writes(const char *path, const char *other)
+{
+    CHECK(hd__file_whole_write(path, "text", 4));
+    CHECK(there(HD__SYS_HERE, path) && there(HD__SYS_HERE, other));
+    CHECK(hd__sys_unlink(HD__SYS_HERE, other) == 0 && !there(HD__SYS_HERE, path));
+}
+
+static void odd_paths(void)
+{
+    char here[4096], relative[] = "?:new";
+    CHECK(getcwd(here, sizeof here));
+    *relative = *here;
+    writes(relative, "new");
+    hd__folder folder = {.path = relative};
+    hd__folder_hidden_name(&folder);
+    CHECK(strncmp(folder.hidden + 1, ":./.heed-", 9) == 0);
+    CHECK(hd__file_parent_length("C:b") == 2 && strcmp(hd__file_last_part("C:b"), "b") == 0);
+
+    writes("dots. .", "dots");
+    CHECK(!hd__file_whole_write("a*b", "", 0));
+    CHECK(hd__sys_open(HD__SYS_HERE, "a*b") < 0 && errno == EINVAL);
+    CHECK(!hd__file_whole_write("COM9", "", 0) && names_in(".") == 0);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2 || chdir(argv[1]) != 0) {
         return 2;
     }
+    odd_paths();
     files();
     directory();
     exchange();
-    CHECK(hd__file_parent_length("C:\\a\\b") == 4 && hd__file_parent_length("C:/b") == 2);
+    CHECK(hd__file_parent_length("C:\\a\\b") == 4 && hd__file_parent_length("C:/b") == 3);
     CHECK(strcmp(hd__file_last_part("C:\\a\\b"), "b") == 0);
-    CHECK(there(HD__SYS_HERE, "C:"));
+    CHECK(there(HD__SYS_HERE, "C:") && there(HD__SYS_HERE, "C:/"));
     printf("%d wrong\n", failures);
     return failures != 0;
 }

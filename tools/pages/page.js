@@ -42,6 +42,12 @@
         return embeddings.length ? [...words, "--embeddings", embeddings.join(",")] : words;
     }
 
+    // Says why the program came to no exit status.
+    function failed(why) {
+        message.textContent = "The browser cannot run the program to its end: " + why;
+        message.scrollIntoView({block: "nearest"});
+    }
+
     // The program's message without its name and its options that a page does not have.
     function sentence(errors) {
         return errors.replace(name + ": ", "").replace(" (see --help)", "").trim();
@@ -106,8 +112,12 @@
         });
         const tokens = [...form.querySelectorAll("th")].map(th => th.textContent);
 
-        async function run(some) {
+        function run(some) {
             message.textContent = "";
+            runEach(some).catch(failed);
+        }
+
+        async function runEach(some) {
             for (const cell of some) {
                 const pieces = [[], [], [], []];
                 const status = await runProgram(compiled, [name, ...options(), "--cell", cell.number],
@@ -157,9 +167,10 @@
     function training(compiled) {
         const printed = document.getElementById("printed"), attention = document.getElementById("attention");
         const source = document.getElementById("run").textContent +
+            "onunhandledrejection = e => { throw e.reason; };" + // so that worker.onerror gets it
             "onmessage = async e => postMessage({status: await runProgram(e.data.compiled, e.data.words," +
             " (fd, bytes) => postMessage({fd, bytes}))});";
-        const start = button("Train", bar, train);
+        const start = button("Train", bar, () => train().catch(failed));
         start.id = "all";
 
         function curve(points, steps) {
@@ -178,19 +189,26 @@
             document.getElementById("step").textContent = "after step " + step;
         }
 
-        function train() {
+        async function train() {
             const worker = new Worker(URL.createObjectURL(new Blob([source], {type: "text/javascript"})));
             const words = options(), steps = Number(words[words.indexOf("--steps") + 1]), points = [];
             const decoders = [0, 1, 2, 3].map(() => new TextDecoder()), said = ["", "", "", ""];
             let asked = false;
             start.disabled = true;
             printed.textContent = message.textContent = "";
+            function end() {
+                start.disabled = false;
+                worker.terminate();
+            }
+            worker.onerror = event => {
+                failed(event.message || "it does not start the worker");
+                end();
+            };
             worker.onmessage = ({data}) => {
                 if (data.status !== undefined) {
                     message.textContent = sentence(said[2]);
-                    start.disabled = false;
                     printed.dataset.status = data.status;
-                    worker.terminate();
+                    end();
                     return;
                 }
                 said[data.fd] += decoders[data.fd].decode(data.bytes, {stream: true});

@@ -19,8 +19,8 @@ enum { NAME_SIZE = 64 };
  * not fit is cut off; the system could not open it anyway. */
 static void path_beside(const hd__folder *f, const char *name, char path[HD__HIDDEN_PATH])
 {
-    size_t n = hd__file_parent_length(f->path);
-    snprintf(path, HD__HIDDEN_PATH, "%.*s/%s", n ? (int)n : 1, n ? f->path : ".", name);
+    snprintf(path, HD__HIDDEN_PATH, "%.*s%s/%s", (int)hd__file_parent_length(f->path), f->path,
+             hd__file_parent_end(f->path), name);
 }
 
 void hd__folder_hidden_name(hd__folder *f)

@@ -147,17 +147,22 @@ char *hd__file_whole_read(const char *path, size_t most, size_t *n)
 
 size_t hd__file_parent_length(const char *path)
 {
-    size_t n = strlen(path);
-    while (n > 1 && hd__sys_is_slash(path[n - 1])) {
+    size_t n = strlen(path), drive = hd__sys_drive_length(path);
+    while (n > drive + 1 && hd__sys_is_slash(path[n - 1])) {
         n--;
     }
-    while (n > 0 && !hd__sys_is_slash(path[n - 1])) {
+    while (n > drive && !hd__sys_is_slash(path[n - 1])) {
         n--;
     }
-    while (n > 1 && hd__sys_is_slash(path[n - 1])) {
+    while (n > drive + 1 && hd__sys_is_slash(path[n - 1])) {
         n--;
     }
     return n;
+}
+
+const char *hd__file_parent_end(const char *path)
+{
+    return hd__file_parent_length(path) == hd__sys_drive_length(path) ? "." : "";
 }
 
 const char *hd__file_last_part(const char *path)
@@ -169,16 +174,13 @@ const char *hd__file_last_part(const char *path)
 /* Allocates nothing, because running out of memory must not look like a wrong path. */
 int hd__file_parent_open(const char *path)
 {
-    char parent[HD__LONGEST_PATH] = ".";
+    char parent[HD__LONGEST_PATH];
     size_t n = hd__file_parent_length(path);
     if (n >= sizeof parent) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    if (n > 0) {
-        memcpy(parent, path, n);
-        parent[n] = '\0';
-    }
+    snprintf(parent, sizeof parent, "%.*s%s", (int)n, path, hd__file_parent_end(path));
     return hd__sys_open_directory(parent, true);
 }
 

@@ -111,6 +111,18 @@ static inline bool hd__sys_is_slash(char c)
     return c == HD__SLASHES[0] || c == HD__SLASHES[sizeof HD__SLASHES - 2];
 }
 
+/* Returns the length of the drive's name that begins the path: on Windows 2 for "C:\a", and for
+ * "C:a", which begins in the working directory of drive C. */
+static inline size_t hd__sys_drive_length(const char *path)
+{
+#ifdef _WIN32
+    return path[0] && path[1] == ':' ? 2 : 0;
+#else
+    (void)path;
+    return 0;
+#endif
+}
+
 int hd__sys_fstat(int fd, hd__sys_info *info);
 int hd__sys_chmod(int at, const char *path, unsigned mode);
 /* Returns 0 if the mode of the directory fd allows removing files in it, and -1 with errno

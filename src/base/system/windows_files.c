@@ -21,10 +21,10 @@ static int fail_with(DWORD error)
     switch (error) {
     case ERROR_FILE_NOT_FOUND:
     case ERROR_PATH_NOT_FOUND:
-    case ERROR_INVALID_NAME:
     case ERROR_BAD_PATHNAME:
     case ERROR_INVALID_DRIVE:
     case ERROR_BAD_NETPATH: errno = ENOENT; break;
+    case ERROR_INVALID_NAME: errno = EINVAL; break;
     case ERROR_ACCESS_DENIED: errno = EACCES; break;
     case ERROR_USER_MAPPED_FILE:
     case ERROR_SHARING_VIOLATION: errno = EBUSY; break;
@@ -66,11 +66,9 @@ enum { SHARED = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
 
 bool hd__sys_widen(const char *path, WCHAR wide[HD__SYS_PATH])
 {
-    int n = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, HD__SYS_PATH - 1);
+    int n = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, HD__SYS_PATH);
     if (n == 0) {
         hd__sys_failed();
-    } else if (n == 3 && wide[1] == L':') {
-        wcscat(wide, L"\\");
     }
     return n > 0;
 }

@@ -19,8 +19,7 @@ static inline HANDLE hd__sys_handle(int fd)
 int hd__sys_failed(void);
 int hd__sys_status_failed(NTSTATUS status);
 
-/* Writes a path as UTF-16. "C:", the parent of "C:/a", becomes "C:\\", because "C:" is the working
- * directory there. Returns false with errno if the path is not UTF-8 or too long. */
+/* Writes a path as UTF-16. Returns false with errno if it is not UTF-8 or too long. */
 enum { HD__SYS_PATH = 4096 };
 bool hd__sys_widen(const char *path, WCHAR wide[HD__SYS_PATH]);
 

@@ -72,6 +72,24 @@ int hd__sys_rmdir(const char *path)
     return hd__sys_unlink(HD__SYS_HERE, path);
 }
 
+/* Writes the name as CreateFileW understands it, which leaves out dots and spaces at its end. ntdll
+ * would keep them, and CreateFileW would not find the file. Returns false with errno if no file can
+ * have the name, such as "COM1". */
+static bool plain_name(const char *path, WCHAR name[HD__SYS_PATH])
+{
+    WCHAR whole[HD__SYS_PATH + 3] = L"C:\\", *last = NULL;
+    if (!hd__sys_widen(path, whole + 3)) {
+        return false;
+    }
+    DWORD n = GetFullPathNameW(whole, HD__SYS_PATH, name, &last);
+    if (n == 0 || n >= HD__SYS_PATH || !last || wcsncmp(name, L"C:\\", 3) != 0) {
+        errno = n < HD__SYS_PATH ? EINVAL : ENAMETOOLONG;
+        return false;
+    }
+    memmove(name, last, (wcslen(last) + 1) * sizeof *last);
+    return true;
+}
+
 int hd__sys_rename_in(int at, const char *old, const char *path)
 {
     struct {
@@ -80,7 +98,7 @@ int hd__sys_rename_in(int at, const char *old, const char *path)
         ULONG bytes;
         WCHAR name[HD__SYS_PATH];
     } to = {.directory = hd__sys_handle(at)};
-    if (!hd__sys_widen(path, to.name)) {
+    if (!plain_name(path, to.name)) {
         return -1;
     }
     to.bytes = (ULONG)(wcslen(to.name) * sizeof *to.name);

@@ -235,6 +235,18 @@ def given(piece, sort, label, at, cell):
     yield name, Definition(text, head, uses, cell), code
 
 
+def between_conditions(source, inside=False):
+    """What a cell defines between #if and #endif. Only the preprocessor knows which of it there is, so it stays inside the
+    function that runs the cell."""
+    for piece in pieces(source):
+        sort = kind(piece)
+        if piece.words[0][0] == "#" and len(piece.words) > 1:
+            yield from between_conditions(source[piece.tokens[0].end():piece.tokens[-1].start()], True)
+        elif inside and sort not in ("statement", "shown"):
+            found = [name for name, _, _ in given(piece, sort, "%s", "", "")]
+            yield from (name for name in found if not re.match(r"#(?!\s*include)", name))
+
+
 def forget(known, changed):
     """Forgets the names in `changed` and all that was compiled with them, and returns their definitions."""
     stale = more = set(changed)

@@ -5,6 +5,10 @@
  * parent, and goes on as the session. If it does not, because of an error, a crash, exit() or an
  * interrupt, the parent goes on, in which nothing has changed. So a cell that fails is undone.
  *
+ * The first process watches the kernel, which holds the other end of its standard input. When that
+ * end is closed, because the session ends or the kernel is killed, it kills its process group, in
+ * which all processes of the session are, also those that cells have forked.
+ *
  * The lines to the kernel: "run PID" as a cell begins, then "done", or "ended STATUS LINE". The
  * value of the last line, or the text of an error, is in the file FOLDER/shown, after a line with
  * its kind. */
@@ -140,15 +144,21 @@ int main(int argc, char **argv)
         return 1;
     }
     signal(SIGINT, SIG_IGN);
+    setpgid(0, 0);
 #ifdef __linux__
     /* The process below takes over the children of parents that are gone. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 #endif
     if (fork() != 0) {
+        char byte;
         close(control);
-        while (wait(NULL) > 0) {
+        signal(SIGCHLD, SIG_IGN); /* the system forgets the children that have ended */
+        while (read(STDIN_FILENO, &byte, 1) > 0) {
         }
-        return 0;
+        kill(0, SIGKILL);
+    }
+    if (!freopen("/dev/null", "r", stdin)) {
+        return 1;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     hd_on_error(stop, NULL);

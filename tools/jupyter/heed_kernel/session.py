@@ -8,7 +8,7 @@ import socket
 import subprocess
 import tempfile
 
-from .cells import file_of
+from .cells import between_conditions, file_of
 from .find import HERE, CellError, compiler, heed, run
 
 # A compiler's lines about a cell, or about a header beside the notebook
@@ -29,6 +29,10 @@ class Session:
                 self.start(say)
             known, self.number = dict(self.known), self.number + 1
             text, forgotten = file_of(known, source, self.number, cell)
+            local = sorted(set(between_conditions(source)))
+            if local:
+                say("stderr", f"{cell}: later cells do not see the definitions between #if and #endif: "
+                              f"{', '.join(local)}\n")
             warnings = self.compile(text).splitlines(keepends=True)
             say("stderr", "".join(line for line in warnings if line.startswith(cell + ":")))
         except KeyboardInterrupt:
@@ -42,10 +46,15 @@ class Session:
 
     def close(self):
         """Ends the session, also while a cell runs."""
-        if self.control:
-            self.control.shutdown(socket.SHUT_RDWR)
-            self.signal_cell(signal.SIGKILL)
+        self.end_host()
         self.made.cleanup()
+
+    def end_host(self):
+        """Closes the host's standard input, at whose end it kills all processes of the session."""
+        if self.control:
+            self.host.stdin.close()
+            self.host.wait()
+        self.control = self.running = None
 
     def start(self, say):
         """Compiles the host and starts it."""
@@ -55,7 +64,7 @@ class Session:
         run([*self.cc, f"{HERE}/host.c", "-o", host, "-rdynamic", *libraries, "-lm", "-ldl"])
         control, theirs = socket.socketpair()
         with theirs:
-            self.host = subprocess.Popen([host, str(theirs.fileno()), self.folder], stdin=subprocess.DEVNULL, bufsize=0,
+            self.host = subprocess.Popen([host, str(theirs.fileno()), self.folder], stdin=subprocess.PIPE, bufsize=0,
                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=[theirs.fileno()])
         self.control, self.lines, self.known = control, b"", {}
         self.selector = selectors.DefaultSelector()
@@ -125,15 +134,18 @@ class Session:
         return line.decode()
 
     def lost(self):
-        self.control = self.running = None
+        self.end_host()
         return CellError("The session has ended. Run the cells again, from the first one.")
 
     def signal_cell(self, number):
-        if self.running:
-            try:
-                os.kill(self.running, number)
-            except ProcessLookupError:
-                pass
+        """Sends SIGINT to the whole session, in which only the cell and what it has started do not ignore it, or SIGKILL to
+        the cell alone."""
+        process = -self.host.pid if number == signal.SIGINT else self.running
+        try:
+            if process:
+                os.kill(process, number)
+        except ProcessLookupError:
+            pass
 
     def shown(self):
         """The kind and the text that the cell has shown, or None."""
