@@ -130,8 +130,8 @@ typedef struct BLOCK {
     int64_t c_row;
     const T *raw; /* the part of a that is still to be packed; or NULL */
     int64_t raw_row, raw_col;
-    const T *raw_b; /* b, if the first row of tiles is still to pack its whole panels; or NULL */
-    int64_t raw_b_step;
+    const T *raw_b; /* b, if the first row of tiles is still to pack it; or NULL */
+    int64_t raw_b_row, raw_b_col;
     bool far_b, far_c; /* true if no near cache has b, or c */
     bool go_on;        /* true to add to c instead of setting it */
     const T *bias;     /* NULL if there is none */
@@ -164,14 +164,17 @@ static void fn(pack_group)(const BLOCK *t, int64_t i, T *to)
              t->raw_row, t->raw_col);
 }
 
-/* Computes a tile of c. If raw_b is not NULL, b is an empty panel, and a whole one is filled from
- * raw_b. */
+/* Computes a tile of c. If raw_b is not NULL, b is an empty panel, which is filled from raw_b. */
 static void fn(one)(const BLOCK *t, hdk_ask ask, int64_t rows, int64_t cols, const T *a,
                     const T *raw_b, const T *b, T *c, const T *bias)
 {
     TILE_LOOP tile = (cols > UNIT || !HALVES ? fn(tile) : fn(half))[rows];
-    if (raw_b && cols == WIDTH) {
-        fn(packing)[rows](t->steps, a, t->a_row, t->a_step, raw_b, t->raw_b_step, (T *)b, c,
+    bool packs = raw_b && t->raw_b_col == 1 && cols == WIDTH && fn(packing)[rows];
+    if (raw_b && !packs) {
+        fn(pack)((T *)b, WIDTH, cols, t->steps, raw_b, t->raw_b_col, t->raw_b_row);
+    }
+    if (packs) {
+        fn(packing)[rows](t->steps, a, t->a_row, t->a_step, raw_b, t->raw_b_row, (T *)b, c,
                           t->c_row, t->go_on);
     } else if (cols % UNIT == 0) {
         tile(t->steps, a, t->a_row, t->a_step, b, t->b_step, c, t->c_row, t->go_on, ask);
@@ -196,7 +199,7 @@ static void fn(tiles)(BLOCK *t)
         const T *b = t->b;
         for (int64_t j = 0; j < t->cols; j += WIDTH, b += t->b_panel) {
             int64_t cols = t->cols - j < WIDTH ? t->cols - j : WIDTH;
-            fn(one)(t, ask, rows, cols, a, raw_b ? raw_b + j : NULL, b, c + j,
+            fn(one)(t, ask, rows, cols, a, raw_b ? raw_b + j * t->raw_b_col : NULL, b, c + j,
                     t->bias ? t->bias + j * t->bias_step : NULL);
         }
         raw_b = NULL;
@@ -207,23 +210,16 @@ static void fn(tiles)(BLOCK *t)
 
 /* ---------------------------------------------------------------- blocks */
 
-/* Computes the block's columns from j on. Tiles read b in place if panels is NULL. Otherwise they
- * read panels, which the first row of tiles packs if b's columns are dense, but for columns that
- * fill no panel. */
+/* Computes the block's columns from j on. Tiles read b in place if panels is NULL. Otherwise the
+ * first row of tiles packs b into panels. */
 static void fn(columns)(BLOCK *t, const hdk_product *p, int64_t step, int64_t j, T *panels)
 {
     const T *b = (const T *)p->b + step * p->b_row + j * p->b_col;
-    t->raw_b = panels && p->b_col == 1 && fn(packing)[t->height] ? b : NULL;
-    t->raw_b_step = p->b_row;
+    t->raw_b = panels ? b : NULL, t->raw_b_row = p->b_row, t->raw_b_col = p->b_col;
     t->far_b = !panels;
-    if (panels) {
-        int64_t done = t->raw_b ? t->cols / WIDTH * WIDTH : 0;
-        fn(pack)(panels + done * t->steps, WIDTH, t->cols - done, t->steps, b + done * p->b_col,
-                 p->b_col, p->b_row);
-        t->b = panels, t->b_panel = WIDTH * t->steps, t->b_step = WIDTH;
-    } else {
-        t->b = b, t->b_panel = WIDTH, t->b_step = p->b_row;
-    }
+    t->b = panels ? panels : b;
+    t->b_panel = panels ? WIDTH * t->steps : WIDTH;
+    t->b_step = panels ? WIDTH : p->b_row;
     t->c += j;
     t->bias = p->bias && step + t->steps == p->k ? (const T *)p->bias + j * p->bias_step : NULL;
     fn(tiles)(t);
