@@ -1,12 +1,13 @@
-/* products.c - heed-products: times products of float32 matrices by heed, or by another library with
- * the same loop, for products.py.
+/* products.c - heed-products: times products of float32 matrices, by heed or by another library
+ * with the same loop. products.py runs it.
  *
  *   heed-products THREADS                  hd_matmul
- *   heed-products THREADS FILE FUNCTION    a function of a library: its name ends in cblas_sgemm or
- *                                          in dnnl_sgemm
+ *   heed-products THREADS FILE FUNCTION    a function of the library in FILE; its name ends in
+ *                                          cblas_sgemm or in dnnl_sgemm
  *
- * One process measures all products. A line of stdin has the sizes of a product, "M N K nn" or
- * "M N K nt", or "turn", which measures it. Each line is answered by a line of JSON. */
+ * One process measures all products. A line of stdin is "M N K nn" or "M N K nt", which makes the
+ * matrices of a product, or "turn", which measures this product. The program answers each line with
+ * a line of JSON. */
 #include "bench.h"
 
 #include <dlfcn.h>

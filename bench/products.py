@@ -85,10 +85,12 @@ def start(args, name, threads, arguments=(), preload=""):
 def start_all(args):
     """{(threads, name): process}"""
     libraries, workers = found_libraries(), {}
+    old = os.path.abspath(os.path.join(args.old, "src", "libheed.so")) if args.old else ""
+    if old and not os.path.exists(old):
+        sys.exit(f"products.py: there is no {old}")
     for threads in args.threads:
         workers[threads, "heed"] = start(args, "heed", threads)
-        if args.old:
-            old = os.path.abspath(os.path.join(args.old, "src", "libheed.so"))
+        if old:
             workers[threads, "old"] = start(args, "old", threads, preload=old)
         for name, arguments in libraries.items():
             workers[threads, name] = start(args, name, threads, arguments)
@@ -122,8 +124,8 @@ def measure_shape(shape, workers, rounds):
     for (threads, name), worker in workers.items():
         error = ask(worker, f"{' '.join(map(str, sizes))} {form}")["error"]
         if not error <= ERROR:
-            sys.exit(f"products.py: {shape}: {name} on {threads} threads differs from the sums in float64 by {error} of "
-                     "the largest element")
+            sys.exit(f"products.py: {shape}: {name} on {threads} threads differs from the sums in float64 by "
+                     f"{error} of the largest element")
     for _ in range(rounds):
         for key, worker in workers.items():
             turns[key].append(ask(worker, "turn"))
@@ -196,8 +198,8 @@ def row_of(shape, threads, names, of):
     old = ratios_of([times["old"]], ours) if "old" in times else []
     ratios = [" / ".join(f"{ratio:.2f}" for ratio in pair) for pair in (best, old) if pair]
     gain = [f"{of[shape, 1, 'heed'][0] / ours[0]:.2f}"] if threads > 1 and (shape, 1, "heed") in of else []
-    cells = [shape, *(microseconds(median) for median, _ in times.values()), *ratios, f"{share:.0%}", f"{ghz:.2f}"]
-    return cells + gain, best
+    cells = [shape, *(microseconds(median) for median, _ in times.values()), *ratios, f"{share:.0%}"]
+    return [*cells, f"{ghz:.2f}" if ghz else "", *gain], best
 
 
 def markdown(about, results):
