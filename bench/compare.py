@@ -75,7 +75,7 @@ class Worker:
     def read(self):
         line = self.process.stdout.readline()
         if not line:
-            sys.exit(f"compare.py: {self.name} ended: see its message above")
+            sys.exit(f"{os.path.basename(sys.argv[0])}: {self.name} ended: see its message above")
         return json.loads(line)
 
     def ready(self):
@@ -231,7 +231,8 @@ def library_sizes(build):
 # ------------------------------------------------------------------------- command line
 
 
-def machine(args):
+def place(args):
+    """The machine, the day and the commit."""
     about = {"model name": "?", "cpu family": "?", "model": "?"}  # of the last core
     with open("/proc/cpuinfo", encoding="utf-8") as f:
         for line in f:
@@ -239,14 +240,18 @@ def machine(args):
             if name.strip() in about:
                 about[name.strip()] = value.strip()
     model = f"{about['model name']} (family {about['cpu family']}, model {about['model']})"
-    import torch
     try:
         commit = subprocess.run(["git", "-C", HERE, "describe", "--always", "--dirty"], text=True,
                                 capture_output=True, check=False).stdout.strip()
     except OSError:  # there is no git
         commit = ""
-    return {"cpu": model, "cores": len(os.sched_getaffinity(0)), "torch": torch.__version__,
-            "date": datetime.date.today().isoformat(), "commit": commit, "level": args.level}
+    return {"cpu": model, "cores": len(os.sched_getaffinity(0)), "date": datetime.date.today().isoformat(),
+            "commit": commit, "level": args.level}
+
+
+def machine(args):
+    import torch
+    return {**place(args), "torch": torch.__version__}
 
 
 def measure(args):
