@@ -270,44 +270,45 @@ static void fn(run)(const hdk_product *p, const hdk_blocking *how, T *scratch)
 
 /* ---------------------------------------------------------------- small products */
 
-/* Computes `some` neighbouring elements of a row of c, each as one chain. */
-HDK_INLINE void fn(chain)(const int some, const hdk_product *t, const T *a, const T *b, T *c)
+/* Computes `some` neighbouring columns of c, from column j on: each element as one chain. */
+HDK_INLINE void fn(chain)(const int some, const hdk_product *t, int64_t j)
 {
-    int64_t k = t->k, a_col = t->a_col, b_row = t->b_row, b_col = t->b_col;
-    T acc[8];
-    HDK_UNROLL
-    for (int r = 0; r < some; r++) {
-        acc[r] = t->add ? c[r] : 0;
-    }
-    for (int64_t p = 0; p < k; p++) {
+    const int64_t k = t->k, a_col = t->a_col, b_row = t->b_row, b_col = t->b_col;
+    const T *a = t->a, *b = (const T *)t->b + j * b_col;
+    T *c = (T *)t->c + j;
+    for (int64_t i = t->m; i > 0; i--, a += t->a_row, c += t->c_row) {
+        const T *x = a, *y = b;
+        T acc[8];
         HDK_UNROLL
         for (int r = 0; r < some; r++) {
-            acc[r] = FMA(a[p * a_col], b[p * b_row + r * b_col], acc[r]); /* heed-loop */
+            acc[r] = t->add ? c[r] : 0;
         }
-    }
-    HDK_UNROLL
-    for (int r = 0; r < some; r++) {
-        c[r] = acc[r];
+        for (int64_t left = k; left > 0; left--, x += a_col, y += b_row) {
+            HDK_UNROLL
+            for (int r = 0; r < some; r++) {
+                acc[r] = FMA(*x, y[r * b_col], acc[r]); /* heed-loop */
+            }
+        }
+        HDK_UNROLL
+        for (int r = 0; r < some; r++) {
+            c[r] = acc[r];
+        }
     }
 }
 
 static void fn(chains)(const hdk_product *t)
 {
-    const T *a = t->a, *b = t->b;
-    T *c = t->c;
-    for (int64_t i = 0; i < t->m; i++, a += t->a_row, c += t->c_row) {
-        int64_t j = 0;
-        for (; j + 8 <= t->n; j += 8) {
-            fn(chain)(8, t, a, b + j * t->b_col, c + j);
-        }
-        for (; j + 3 <= t->n; j += 3) {
-            fn(chain)(3, t, a, b + j * t->b_col, c + j);
-        }
-        if (t->n - j == 2) {
-            fn(chain)(2, t, a, b + j * t->b_col, c + j);
-        } else if (t->n - j == 1) {
-            fn(chain)(1, t, a, b + j * t->b_col, c + j);
-        }
+    int64_t j = 0;
+    for (; j + 8 <= t->n; j += 8) {
+        fn(chain)(8, t, j);
+    }
+    for (; j + 3 <= t->n; j += 3) {
+        fn(chain)(3, t, j);
+    }
+    if (t->n - j == 2) {
+        fn(chain)(2, t, j);
+    } else if (t->n - j == 1) {
+        fn(chain)(1, t, j);
     }
 }
 
