@@ -53,6 +53,7 @@ any_options case_defaults(const golden_case *c)
     OPTIMIZERS(DEFAULTS)
 #undef DEFAULTS
     ck_abort_msg("%s: an optimizer of no row", c->name);
+    return (any_options){0};
 }
 
 hd_optim *case_optim(const golden_case *c, const hd_list *parameters)

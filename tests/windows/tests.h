@@ -27,9 +27,9 @@ static inline int waitpid(int child, int *status, int how)
     return -1;
 }
 
-static inline int signal_none(int process)
+static inline int kill(int process, int signal)
 {
-    (void)process;
+    (void)process, (void)signal;
     return -1;
 }
 
@@ -39,7 +39,6 @@ static inline int signal_none(int process)
 #define WIFSIGNALED(status) ((status) != 0)
 #define WTERMSIG(status) (status)
 
-#define kill(process, signal) signal_none(process)
 #define sigset_t int
 #define sigaddset(set, signal) ((void)(set))
 #define sigismember(set, signal) (*(set))
@@ -59,6 +58,11 @@ static inline int pwrite(int fd, const void *bytes, size_t n, long long at)
 {
     return _lseeki64(fd, at, SEEK_SET) == at ? _write(fd, bytes, (unsigned)n) : -1;
 }
+
+enum { PROT_NONE, PROT_READ, PROT_WRITE, MAP_PRIVATE, MAP_ANONYMOUS };
+#define MAP_FAILED ((void *)-1)
+#define mmap(at, n, access, how, fd, from) ((void)(n), MAP_FAILED)
+#define mprotect(p, n, access) ((void)(p), (void)(n), -1)
 
 struct rlimit {
     unsigned long long rlim_cur, rlim_max;
