@@ -2,15 +2,16 @@
  * compilers vectorise in a loop.
  *
  * Results are within 2 units in the last place of the exact value, those of exp and log within 1.
- * The special values are C's (Annex F). No function has a fused multiply-add, so the bits are the
- * same at every CPU level. Every branch is computed and one is chosen. tools/generate/fit_vmath.py
- * makes the coefficients. float32 functions may compute here, too, and round once. */
+ * The special values are C's (Annex F). The bits are the same at every CPU level: multiply-adds are
+ * fused (HDK_FMA) only where this cannot change the result, as for an exact product. Every branch
+ * is computed and one is chosen. tools/generate/fit_vmath.py makes the coefficients. float32
+ * functions may compute here, too, and round once. */
 #ifndef HEED_KERNELS_SCALAR_F64_H
 #define HEED_KERNELS_SCALAR_F64_H
 
 #include <string.h>
 
-#include "tensor/kernels/kernels.h"
+#include "tensor/kernels/level.h"
 
 HDK_INLINE uint64_t scalar_bits_f64(double x)
 {
@@ -258,6 +259,28 @@ HDK_INLINE double scalar_sin_f64(double x, int quarters)
     uint64_t n = scalar_bits_f64(shifted) + (uint64_t)quarters, odd = 0 - (n & 1);
     double y = scalar_of_f64(((c & odd) | (s & ~odd)) ^ (n & 2) << 62);
     return quarters == 0 && x == 0 ? x : y; /* -0 stays -0 */
+}
+
+/* Returns sin(x + half pi), for a float32 x with |x| < F64_SIN_MOST and a float32 result; half is 0
+ * or 0.5. Writes x as q pi + r, where pi is the sum of two parts. The products of x with 1 / pi and
+ * of q with both parts are exact, so q and r are the same with and without fused multiply-adds. The
+ * polynomial differs in its last bits, but the float32 result does not: HEED_TEST_STEP=1 compares
+ * it for every x (tests/ops/test_unary.c). */
+HDK_INLINE double scalar_sin_short_f64(double x, double half)
+{
+    static const double sin_p[] = {0.9999999999999496,    -0.1666666666646655,
+                                   0.0083333333203519,    -0.00019841266681876787,
+                                   2.755695280400059e-06, -2.503026387632415e-08,
+                                   1.541115620698822e-10};
+    double shifted = HDK_FMA(x, 0x1.45f306dp-2, half) + F64_SHIFT, q = shifted - F64_SHIFT - half;
+    double r = HDK_FMA(-q, 0x1.68c234c4c4000p-38, HDK_FMA(-q, 0x1.921fb54440000p+1, x));
+
+    double z = r * r, y = sin_p[6];
+    HDK_UNROLL
+    for (int i = 5; i >= 0; i--) {
+        y = HDK_FMA(y, z, sin_p[i]);
+    }
+    return scalar_of_f64(scalar_bits_f64(r * y) ^ scalar_bits_f64(shifted) << 63);
 }
 
 #endif
