@@ -238,6 +238,13 @@ HDK_INLINE double scalar_pow_short_f64(double a, double b)
 
 #define F64_SIN_MOST 16384 /* scalar_sin_f64 takes |x| below this */
 
+/* Returns a if the bits of the mask are 1, and b if they are 0. */
+HDK_INLINE double scalar_either_f64(uint64_t mask, double a, double b)
+{
+    uint64_t differ = scalar_bits_f64(a) ^ scalar_bits_f64(b);
+    return scalar_of_f64(scalar_bits_f64(b) ^ (differ & mask));
+}
+
 /* Returns sin(x + quarters pi / 2). Writes x as q pi / 2 + r, where pi / 2 is the sum of three
  * parts. q times each of the first two parts is exact. */
 HDK_INLINE double scalar_sin_f64(double x, int quarters)
@@ -249,15 +256,20 @@ HDK_INLINE double scalar_sin_f64(double x, int quarters)
                                    2.48015872987544e-05,  -2.755731726587808e-07,
                                    2.087614504941318e-09, -1.138254464534925e-11};
     double shifted = x * 0.63661977236758134308 + F64_SHIFT, q = shifted - F64_SHIFT;
-    double near = x - q * 0x1.921fb54440000p+0, middle = q * 0x1.68c234c4c4000p-39;
-    double r = near - middle;
-    r += ((near - r) - middle) - q * 0x1.3145c06e0e689p-78;
+    double near = HDK_FMA(-q, 0x1.921fb54440000p+0, x);
+    double r = HDK_FMA(-q, 0x1.68c234c4c4000p-39, near);
+    r += HDK_FMA(-q, 0x1.68c234c4c4000p-39, near - r) - q * 0x1.3145c06e0e689p-78;
 
-    double z = r * r, half = 0.5 * z, w = 1 - half;
-    uint64_t s = scalar_bits_f64(r + r * z * scalar_polynomial_f64(z, 6, sin_p));
-    uint64_t c = scalar_bits_f64(w + ((1 - w) - half + z * z * scalar_polynomial_f64(z, 6, cos_p)));
     uint64_t n = scalar_bits_f64(shifted) + (uint64_t)quarters, odd = 0 - (n & 1);
-    double y = scalar_of_f64(((c & odd) | (s & ~odd)) ^ (n & 2) << 62);
+    double c[6], z = r * r, w = HDK_FMA(-0.5, z, 1);
+    HDK_UNROLL
+    for (int i = 0; i < 6; i++) {
+        c[i] = scalar_either_f64(odd, cos_p[i], sin_p[i]);
+    }
+    double rest = scalar_either_f64(odd, HDK_FMA(-0.5, z, 1 - w), 0);
+    rest += scalar_either_f64(odd, z, r) * z * scalar_polynomial_f64(z, 6, c);
+    double y = scalar_either_f64(odd, w, r) + rest;
+    y = scalar_of_f64(scalar_bits_f64(y) ^ (n & 2) << 62);
     return quarters == 0 && x == 0 ? x : y; /* -0 stays -0 */
 }
 
