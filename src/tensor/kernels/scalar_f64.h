@@ -27,17 +27,17 @@ HDK_INLINE double scalar_of_f64(uint64_t bits)
     return x;
 }
 
-/* Returns the polynomial with the n coefficients c, the lowest power first; n is even. The even and
- * the odd powers are two chains, which the CPU computes side by side. */
+/* Returns the polynomial with the n coefficients c, the lowest power first. The even and the odd
+ * powers are two chains, which the CPU computes side by side; `upper` has the highest power. */
 HDK_INLINE double scalar_polynomial_f64(double x, int n, const double *c)
 {
-    double square = x * x, odd = c[n - 1], even = c[n - 2];
+    double square = x * x, upper = c[n - 1], lower = c[n - 2];
     HDK_UNROLL
     for (int i = n - 3; i > 0; i -= 2) {
-        odd = odd * square + c[i];
-        even = even * square + c[i - 1];
+        upper = upper * square + c[i];
+        lower = lower * square + c[i - 1];
     }
-    return even + x * odd;
+    return n % 2 ? upper * square + c[0] + x * lower : lower + x * upper;
 }
 
 /* Adding F64_SHIFT leaves the nearest whole number in the low bits of the sum. */
@@ -124,10 +124,9 @@ HDK_INLINE double scalar_erf_f64(double x)
                                0.07929867910621505,
                                0.012040773206241777,
                                0.000998487972752352,
-                               2.999993166202577e-05,
-                               0};
+                               2.999993166202577e-05};
     double a = fabs(x), b = a > 6 ? 6 : a; /* a NaN stays */
-    double more = b * scalar_polynomial_f64(b, 10, p) / scalar_polynomial_f64(b, 10, q);
+    double more = b * scalar_polynomial_f64(b, 10, p) / scalar_polynomial_f64(b, 9, q);
     double rate = more + 0x1.0a6db446b8ea4p-30;
     double upper = scalar_of_f64(scalar_bits_f64(b) & ~(uint64_t)0x7ffffff);
     double product = upper * 0x1.20dd75p+0;
@@ -141,13 +140,13 @@ HDK_INLINE double scalar_erf_f64(double x)
 /* Returns log(m 2^e) + rest, for m = 1 + f from sqrt(1/2) to sqrt(2) and a small rest. */
 HDK_INLINE double scalar_log_of_f64(double f, double e, double rest)
 {
-    static const double log_p[] = {
-        0.666666666666667,   0.39999999999899505, 0.28571428625975487, 0.2222221113479508,
-        0.18182889125261723, 0.15331721600556036, 0.1461644968504345,  0};
+    static const double log_p[] = {0.666666666666667,  0.39999999999899505, 0.28571428625975487,
+                                   0.2222221113479508, 0.18182889125261723, 0.15331721600556036,
+                                   0.1461644968504345};
     double s = f / (2 + f), z = s * s, half = 0.5 * f * f;
-    double r = z * scalar_polynomial_f64(z, 8, log_p);
+    double r = z * scalar_polynomial_f64(z, 7, log_p);
     double low = s * (half + r) + (e * F64_LN2_REST + rest);
-    return e * F64_LN2 - ((half - low) - f);
+    return HDK_FMA(e, F64_LN2, f - (half - low));
 }
 
 /* Returns f and sets *e, where x = (1 + f) 2^e. x is positive and normal. */
