@@ -292,7 +292,7 @@ START_TEST(float64_has_the_same_bits_everywhere)
 END_TEST
 
 /* Every 1021st float32 has the bits of the level baseline. HEED_TEST_STEP=N (environment) compares
- * every Nth; 1 takes a minute. */
+ * every Nth; 1 takes two minutes. */
 START_TEST(float32_through_float64_has_the_same_bits_everywhere)
 {
     static const int ops[] = {HDK_LOG1P, HDK_SIN, HDK_COS};
