@@ -177,3 +177,7 @@ interpolate("short (e^s - 1 - s) / s^2", lambda s: (mp.expm1(s) - s) / s**2, -ha
 top = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2
 interpolate("short (log((1 + s) / (1 - s)) - 2 s) / s^3 of s^2",
             lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 2) / z, tenth, top, 4)
+top = (mp.pi / 2) ** 2 * mp.mpf("1.0001")
+interpolate("short sin r / r of r^2", lambda z: mp.sin(mp.sqrt(z)) / mp.sqrt(z), tenth, top, 7)
+parts("1 / pi", 1 / mp.pi, 29)
+parts("pi", mp.pi, 39, 39)

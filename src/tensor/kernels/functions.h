@@ -199,6 +199,11 @@ HDK_INLINE float hdk_log1p_f32(float x)
     return (float)scalar_log1p_short_f64((double)x);
 }
 
+HDK_INLINE float hdk_sin_f32(float x, int quarters)
+{
+    return (float)scalar_sin_short_f64((double)x, 0.5 * quarters);
+}
+
 /* Returns u where the condition is true, and v elsewhere. */
 HDK_INLINE vec_f32 hdk_choose_v(vec_i32 condition, vec_f32 u, vec_f32 v)
 {
@@ -252,6 +257,8 @@ static inline int64_t hdk_pow_i64(int64_t a, int64_t b)
 
 #define LOG_OF(x) _Generic((x), float : scalar_log_f32, default : scalar_log_f64)(x)
 #define LOG1P_OF(x) _Generic((x), float : hdk_log1p_f32, default : scalar_log1p_f64)(x)
+#define SIN_OF(x, quarters)                                                                        \
+    _Generic((x), float : hdk_sin_f32, default : scalar_sin_f64)(x, quarters)
 #define TANH_OF(x) _Generic((x), float : scalar_tanh_f32, default : scalar_tanh_f64)(x)
 #define ERF_OF(x) _Generic((x), float : scalar_erf_f32, default : scalar_erf_f64)(x)
 #define POW_OF(a, b) _Generic((a), float : hdk_pow_f32, int64_t : hdk_pow_i64, default : pow)(a, b)

@@ -21,7 +21,7 @@
 #endif
 
 /* a b + c, rounded once if the CPU level has an instruction for it, and twice otherwise. Code whose
- * bits must not depend on the level calls scalar_fma_f32 or fma. */
+ * bits must not depend on the level calls scalar_fma_f32 or fma, or its product a b is exact. */
 #if HDK_AT_AVX2
 #define HDK_FUSED
 #define HDK_FMAF(a, b, c) __builtin_fmaf((a), (b), (c))

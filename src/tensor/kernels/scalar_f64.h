@@ -2,15 +2,16 @@
  * compilers vectorise in a loop.
  *
  * Results are within 2 units in the last place of the exact value, those of exp and log within 1.
- * The special values are C's (Annex F). No function has a fused multiply-add, so the bits are the
- * same at every CPU level. Every branch is computed and one is chosen. tools/generate/fit_vmath.py
- * makes the coefficients. float32 functions may compute here, too, and round once. */
+ * The special values are C's (Annex F). The bits are the same at every CPU level: multiply-adds are
+ * fused (HDK_FMA) only where this cannot change the result, as for an exact product. Every branch
+ * is computed and one is chosen. tools/generate/fit_vmath.py makes the coefficients. float32
+ * functions may compute here, too, and round once. */
 #ifndef HEED_KERNELS_SCALAR_F64_H
 #define HEED_KERNELS_SCALAR_F64_H
 
 #include <string.h>
 
-#include "tensor/kernels/kernels.h"
+#include "tensor/kernels/level.h"
 
 HDK_INLINE uint64_t scalar_bits_f64(double x)
 {
@@ -26,17 +27,17 @@ HDK_INLINE double scalar_of_f64(uint64_t bits)
     return x;
 }
 
-/* Returns the polynomial with the n coefficients c, the lowest power first; n is even. The even and
- * the odd powers are two chains, which the CPU computes side by side. */
+/* Returns the polynomial with the n coefficients c, the lowest power first. The even and the odd
+ * powers are two chains, which the CPU computes side by side; `upper` has the highest power. */
 HDK_INLINE double scalar_polynomial_f64(double x, int n, const double *c)
 {
-    double square = x * x, odd = c[n - 1], even = c[n - 2];
+    double square = x * x, upper = c[n - 1], lower = c[n - 2];
     HDK_UNROLL
     for (int i = n - 3; i > 0; i -= 2) {
-        odd = odd * square + c[i];
-        even = even * square + c[i - 1];
+        upper = upper * square + c[i];
+        lower = lower * square + c[i - 1];
     }
-    return even + x * odd;
+    return n % 2 ? upper * square + c[0] + x * lower : lower + x * upper;
 }
 
 /* Adding F64_SHIFT leaves the nearest whole number in the low bits of the sum. */
@@ -123,10 +124,9 @@ HDK_INLINE double scalar_erf_f64(double x)
                                0.07929867910621505,
                                0.012040773206241777,
                                0.000998487972752352,
-                               2.999993166202577e-05,
-                               0};
+                               2.999993166202577e-05};
     double a = fabs(x), b = a > 6 ? 6 : a; /* a NaN stays */
-    double more = b * scalar_polynomial_f64(b, 10, p) / scalar_polynomial_f64(b, 10, q);
+    double more = b * scalar_polynomial_f64(b, 10, p) / scalar_polynomial_f64(b, 9, q);
     double rate = more + 0x1.0a6db446b8ea4p-30;
     double upper = scalar_of_f64(scalar_bits_f64(b) & ~(uint64_t)0x7ffffff);
     double product = upper * 0x1.20dd75p+0;
@@ -140,13 +140,13 @@ HDK_INLINE double scalar_erf_f64(double x)
 /* Returns log(m 2^e) + rest, for m = 1 + f from sqrt(1/2) to sqrt(2) and a small rest. */
 HDK_INLINE double scalar_log_of_f64(double f, double e, double rest)
 {
-    static const double log_p[] = {
-        0.666666666666667,   0.39999999999899505, 0.28571428625975487, 0.2222221113479508,
-        0.18182889125261723, 0.15331721600556036, 0.1461644968504345,  0};
+    static const double log_p[] = {0.666666666666667,  0.39999999999899505, 0.28571428625975487,
+                                   0.2222221113479508, 0.18182889125261723, 0.15331721600556036,
+                                   0.1461644968504345};
     double s = f / (2 + f), z = s * s, half = 0.5 * f * f;
-    double r = z * scalar_polynomial_f64(z, 8, log_p);
+    double r = z * scalar_polynomial_f64(z, 7, log_p);
     double low = s * (half + r) + (e * F64_LN2_REST + rest);
-    return e * F64_LN2 - ((half - low) - f);
+    return HDK_FMA(e, F64_LN2, f - (half - low));
 }
 
 /* Returns f and sets *e, where x = (1 + f) 2^e. x is positive and normal. */
@@ -237,6 +237,13 @@ HDK_INLINE double scalar_pow_short_f64(double a, double b)
 
 #define F64_SIN_MOST 16384 /* scalar_sin_f64 takes |x| below this */
 
+/* Returns a if the bits of the mask are 1, and b if they are 0. */
+HDK_INLINE double scalar_either_f64(uint64_t mask, double a, double b)
+{
+    uint64_t differ = scalar_bits_f64(a) ^ scalar_bits_f64(b);
+    return scalar_of_f64(scalar_bits_f64(b) ^ (differ & mask));
+}
+
 /* Returns sin(x + quarters pi / 2). Writes x as q pi / 2 + r, where pi / 2 is the sum of three
  * parts. q times each of the first two parts is exact. */
 HDK_INLINE double scalar_sin_f64(double x, int quarters)
@@ -248,16 +255,43 @@ HDK_INLINE double scalar_sin_f64(double x, int quarters)
                                    2.48015872987544e-05,  -2.755731726587808e-07,
                                    2.087614504941318e-09, -1.138254464534925e-11};
     double shifted = x * 0.63661977236758134308 + F64_SHIFT, q = shifted - F64_SHIFT;
-    double near = x - q * 0x1.921fb54440000p+0, middle = q * 0x1.68c234c4c4000p-39;
-    double r = near - middle;
-    r += ((near - r) - middle) - q * 0x1.3145c06e0e689p-78;
+    double near = HDK_FMA(-q, 0x1.921fb54440000p+0, x);
+    double r = HDK_FMA(-q, 0x1.68c234c4c4000p-39, near);
+    r += HDK_FMA(-q, 0x1.68c234c4c4000p-39, near - r) - q * 0x1.3145c06e0e689p-78;
 
-    double z = r * r, half = 0.5 * z, w = 1 - half;
-    uint64_t s = scalar_bits_f64(r + r * z * scalar_polynomial_f64(z, 6, sin_p));
-    uint64_t c = scalar_bits_f64(w + ((1 - w) - half + z * z * scalar_polynomial_f64(z, 6, cos_p)));
     uint64_t n = scalar_bits_f64(shifted) + (uint64_t)quarters, odd = 0 - (n & 1);
-    double y = scalar_of_f64(((c & odd) | (s & ~odd)) ^ (n & 2) << 62);
+    double c[6], z = r * r, w = HDK_FMA(-0.5, z, 1);
+    HDK_UNROLL
+    for (int i = 0; i < 6; i++) {
+        c[i] = scalar_either_f64(odd, cos_p[i], sin_p[i]);
+    }
+    double rest = scalar_either_f64(odd, HDK_FMA(-0.5, z, 1 - w), 0);
+    rest += scalar_either_f64(odd, z, r) * z * scalar_polynomial_f64(z, 6, c);
+    double y = scalar_either_f64(odd, w, r) + rest;
+    y = scalar_of_f64(scalar_bits_f64(y) ^ (n & 2) << 62);
     return quarters == 0 && x == 0 ? x : y; /* -0 stays -0 */
+}
+
+/* Returns sin(x + half pi), for a float32 x with |x| < F64_SIN_MOST and a float32 result; half is 0
+ * or 0.5. Writes x as q pi + r, where pi is the sum of two parts. The products of x with 1 / pi and
+ * of q with both parts are exact, so q and r are the same with and without fused multiply-adds. The
+ * polynomial differs in its last bits, but the float32 result does not: HEED_TEST_STEP=1 compares
+ * it for every x (tests/ops/test_unary.c). */
+HDK_INLINE double scalar_sin_short_f64(double x, double half)
+{
+    static const double sin_p[] = {0.9999999999999496,    -0.1666666666646655,
+                                   0.0083333333203519,    -0.00019841266681876787,
+                                   2.755695280400059e-06, -2.503026387632415e-08,
+                                   1.541115620698822e-10};
+    double shifted = HDK_FMA(x, 0x1.45f306dp-2, half) + F64_SHIFT, q = shifted - F64_SHIFT - half;
+    double r = HDK_FMA(-q, 0x1.68c234c4c4000p-38, HDK_FMA(-q, 0x1.921fb54440000p+1, x));
+
+    double z = r * r, y = sin_p[6];
+    HDK_UNROLL
+    for (int i = 5; i >= 0; i--) {
+        y = HDK_FMA(y, z, sin_p[i]);
+    }
+    return scalar_of_f64(scalar_bits_f64(r * y) ^ scalar_bits_f64(shifted) << 63);
 }
 
 #endif

@@ -1,37 +1,40 @@
 /* unary_body.h - sine, cosine and softplus for one element type: the template (template.h) that
  * unary_kernels.c includes. */
 
+/* Computes y = sin(x + quarters pi / 2) of x with |x| < F64_SIN_MOST, for a multiple of HDK_WHOLE
+ * elements. */
 static HDK_NOINLINE void fn(sines)(T *y, const T *x, int64_t n, int quarters)
 {
     HDK_INDEPENDENT
     for (int64_t i = 0; i < n; i++) {
-        y[i] = (T)scalar_sin_f64((double)x[i], quarters);
+        y[i] = SIN_OF(x[i], quarters);
     }
 }
 
 /* Computes y = sin(x + quarters pi / 2). Calls libm for x with |x| >= F64_SIN_MOST, and for NaN. */
 static HDK_NOINLINE void fn(circle)(T *y, const T *x, int64_t n, int quarters, T (*libm)(T))
 {
-    T xs[UNARY_PART], rest[HDK_WHOLE];
     for (int64_t m; n > 0; n -= m, x += m, y += m) {
         int large = 0;
         m = n < UNARY_PART ? n : UNARY_PART;
-        const int64_t whole = m & -HDK_WHOLE;
-        memcpy(xs, x, (size_t)m * sizeof(T));
-        fn(sines)(y, xs, whole, quarters);
-        if (whole < m) { /* pads the elements after m */
-            memset(xs + m, 0, (size_t)(whole + HDK_WHOLE - m) * sizeof(T));
-            fn(sines)(rest, xs + whole, HDK_WHOLE, quarters);
-            memcpy(y + whole, rest, (size_t)(m - whole) * sizeof(T));
-        }
         for (int64_t i = 0; i < m; i++) {
-            large |= !(xs[i] < F64_SIN_MOST) | !(xs[i] > -F64_SIN_MOST);
+            large |= !(ABSOLUTE(x[i]) < F64_SIN_MOST);
         }
+        if (!large && m % HDK_WHOLE == 0) {
+            fn(sines)(y, x, m, quarters);
+            continue;
+        }
+        T xs[UNARY_PART], ys[UNARY_PART];
+        const int64_t whole = (m + HDK_WHOLE - 1) & -HDK_WHOLE;
+        memcpy(xs, x, (size_t)m * sizeof(T));
+        memset(xs + m, 0, (size_t)(whole - m) * sizeof(T));
+        fn(sines)(ys, xs, whole, quarters);
         for (int64_t i = 0; large && i < m; i++) {
-            if (!(fabs((double)xs[i]) < F64_SIN_MOST)) {
-                y[i] = libm(xs[i]);
+            if (!(ABSOLUTE(xs[i]) < F64_SIN_MOST)) {
+                ys[i] = libm(xs[i]);
             }
         }
+        memcpy(y, ys, (size_t)m * sizeof(T));
     }
 }
 
