@@ -511,11 +511,11 @@ HD_API hd_tensor *hd_outer(hd_tensor *a, hd_tensor *b); /* a (m,), b (n,): y_ij 
 /* Returns a @ b for the shapes (n,) and (n,); (m, k) and (k, n); (k,) and (k, n); (m, k) and (k,);
  * and batches (..., m, k) and (..., k, n), which broadcast.
  *
- * Each element is a single sum in the order of k, with one exception: in a product of at most 8
- * rows, or of one column, with a large matrix, it is added up from several sums. A matrix is large
- * here if it has over 32,768 elements, no batch and a dense inner dim. So the bits of a row may
- * depend on the number of rows and on the layout, but never on the number of threads. The same
- * holds for hd_linear. */
+ * Each element is a single sum in the order of k, with one exception: if a has at most 8 rows and b
+ * is large, or if b has one column and a is large, each element is added up from several sums. A
+ * matrix is large here if it has over 32,768 elements, no batch and a dense inner dim. So the bits
+ * of a row may depend on the number of rows and on the layout, but never on the number of threads.
+ * The same holds for hd_linear. */
 HD_API hd_tensor *hd_matmul(hd_tensor *a, hd_tensor *b);
 /* Returns x weight^T + bias: x (..., in), weight (out, in), bias (out,) or HD_NONE; the result is
  * (..., out). If weight is (in,), bias is 0-d or HD_NONE, and the result is (...). weight (out, in)

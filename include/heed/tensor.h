@@ -130,10 +130,10 @@ HD_API bool hd_assign(hd_tensor **slot, hd_tensor *t);
  * NULL, and the innermost scope stays the same. */
 HD_API hd_scope *hd_scope_open(void);
 /* Opens a scope at a place in a program's source. hd_scope_report and the warning of a loop without
- * HD_SCOPE name this place, and so does every message in debug mode. With HEED_DEBUG=1 in the
- * environment, the error of a tensor that is used after this scope closed names it, too. HD_SCOPE
- * calls this function with __FILE__ and __LINE__. file may be NULL if the place is not known;
- * otherwise the text must outlive the scope. */
+ * HD_SCOPE name this place, and so does every message in debug mode. If HEED_DEBUG=1 is in the
+ * environment and a tensor is used after its scope was closed, the error names the place of that
+ * scope. HD_SCOPE calls this function with __FILE__ and __LINE__. file may be NULL if the place is
+ * not known; otherwise the text must outlive the scope. */
 HD_API hd_scope *hd_scope_open_at(const char *file, int line);
 HD_API void hd_scope_close(hd_scope *s); /* closes s and the scopes opened inside it; takes NULL */
 

@@ -14,7 +14,8 @@ static HD__TLS uint64_t last_seq; /* the seq of this thread's last node */
 
 /* ---------------------------------------------------------------- making */
 
-/* Numbers n after this thread's last node and after every input, even one of another thread. */
+/* Gives n a seq above that of this thread's last node and that of every input. An input may come
+ * from another thread. */
 static inline void stamp(hd__node *n)
 {
     uint64_t seq = last_seq + 1;

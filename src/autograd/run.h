@@ -71,10 +71,10 @@ hd__node *hd__run_pop(hd__run *r);
 
 /* Returns the first of two numbers, m and m + 1, that no run has used as marks before. */
 uint64_t hd__run_marks(void);
-/* Writes all nodes, except leaves, that can be reached from the outputs to *order, the youngest
- * first, and their number to *n. Marks each. If r->counted is set, also marks the leaves and counts
- * their edges. The caller sets *order to NULL and *n to 0 before, and frees *order. Returns false
- * with an error on failure. */
+/* Sets *order to all nodes, except leaves, that can be reached from the outputs, the youngest
+ * first, and *n to their number. Marks each of them. If r->counted is set, also marks the leaves
+ * and counts their edges. The caller sets *order to NULL and *n to 0 before, and frees *order.
+ * Returns false with an error on failure. */
 bool hd__run_reach(hd__run *r, int64_t n_outputs, hd_tensor *const *outputs, uint64_t mark,
                    hd__node ***order, int64_t *n);
 

@@ -28,8 +28,8 @@ static bool is_loss(const hd_tensor *t, const char *made_by)
     return n && n->ended == HD__ENDED_LOSS && t->made_by == made_by;
 }
 
-/* Returns the counts of s; a round ends at each loss that made_by made. Goes from the newest
- * tensor, s->first, to the oldest one. */
+/* Counts the rounds in scope s, and their tensors and bytes. A round ends at each loss that the
+ * function made_by returned. Goes from the newest tensor, s->first, to the oldest one. */
 static rounds rounds_in(const hd_scope *s, const char *made_by)
 {
     rounds all = {0}, one = {0};

@@ -440,8 +440,9 @@ static void read_gpt2(hd__bpe_reader *r)
     }
 }
 
-/* Returns the tokenizer of r->f and r->merges, which it owns, or NULL with an error. ok is false if
- * the sources could not be read. Frees everything else that r owns. */
+/* Makes a tokenizer from the texts r->f and r->merges, which the tokenizer then owns. Frees
+ * everything else that r owns. ok is false if the texts could not be read. Then, or on failure,
+ * frees the two texts as well and returns NULL with an error. */
 static hd_tokenizer *from_sources(hd__bpe_reader *r, bool ok)
 {
     r->failed = !ok;
