@@ -99,7 +99,6 @@ bool hd__graph_lent_fail(const char *arg, const hd_tensor *x)
 bool hd__graph_failed(void)
 {
     return hd_error_code() == HD_OK
-               ? hd_fail(HD_STATE,
-                         "a call inside it failed, and a hook or a user's op cleared the error")
+               ? hd_fail(HD_STATE, "the work failed, but a hook or a user's op cleared the error")
                : false;
 }

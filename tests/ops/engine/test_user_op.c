@@ -162,6 +162,21 @@ START_TEST(failures)
 }
 END_TEST
 
+static void clearing_free(hd_ctx *ctx)
+{
+    (void)ctx;
+    hd_error_clear();
+}
+
+START_TEST(a_failure_whose_error_free_clears)
+{
+    HD_SCOPE;
+    const hd_op op = {sizeof(hd_op), "Op", false_forward, null_backward, clearing_free};
+    ck_assert_ptr_null(hd_apply(&op, NULL, hd_zeros(HD_FLOAT32, 2)));
+    ck_error(HD_STATE, "hd_apply: the work failed, but a hook or a user's op cleared the error");
+}
+END_TEST
+
 /* ---------------------------------------------------------------- freed results */
 
 static hd_tensor *freed_one(void)
@@ -416,6 +431,7 @@ Suite *suite_user_op(void)
         an_op_of_ones_own,
         several_outputs,
         failures,
+        a_failure_whose_error_free_clears,
         freed_results_are_errors,
         saved_tensors_are_version_checked,
         inputs_given_back_stay_as_they_are,
