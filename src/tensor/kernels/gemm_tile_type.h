@@ -18,21 +18,23 @@ HDK_INLINE T fn(element)(const REACH *a, const int i)
     return *(const T *)((i < 7 ? a->row0 : a->row7) + at);
 }
 
-/* Returns sum + a b, rounded once if the CPU level has an instruction for it. At AVX2 and AVX-512,
- * names this instruction. Without its name GCC moves sums between registers, because a tile has two
- * loops. */
-HDK_INLINE V fn(vadd_product)(V sum, V a, V b)
+/* Returns sum + a b, rounded once if the CPU level has an instruction for it. If named, names this
+ * instruction at AVX2 and AVX-512, with a and b in registers. Without its name GCC moves sums
+ * between registers, because a tile has two loops. */
+HDK_INLINE V fn(vadd_product)(const bool named, V sum, V a, V b)
 {
 #if HDK_AT_AVX512 || HDK_AT_AVX2
-    if (sizeof(T) == 4) {
+    if (named && sizeof(T) == 4) {
         __asm__("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
-    } else {
-        __asm__("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+        return sum;
     }
-    return sum;
-#else
-    return fn(vmuladd)(a, b, sum);
+    if (named) {
+        __asm__("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+        return sum;
+    }
 #endif
+    (void)named;
+    return fn(vmuladd)(a, b, sum);
 }
 
 /* Adds the products of one step to the sums of a tile. If packs, also copies b to `panel`. Moves
@@ -51,13 +53,9 @@ HDK_INLINE void fn(tile_step)(const int rows, const int vecs, const bool packs, 
     HDK_UNROLL
     for (int i = 0; i < rows; i++) {
         V x = fn(vall)(fn(element)(at, i));
-        if (vecs == 1) {                                   /* vmuladd reads x from memory */
-            sums[i][0] = fn(vmuladd)(x, y[0], sums[i][0]); /* heed-loop */
-            continue;
-        }
         HDK_UNROLL
-        for (int j = 0; j < 2; j++) {
-            sums[i][j] = fn(vadd_product)(sums[i][j], x, y[j]); /* heed-loop */
+        for (int j = 0; j < vecs; j++) { /* with one vector, the instruction reads x from memory */
+            sums[i][j] = fn(vadd_product)(vecs == 2, sums[i][j], x, y[j]); /* heed-loop */
         }
     }
     at->row0 += a_step;
