@@ -154,7 +154,9 @@ def together(p):
 
 def text_of(e):
     """What differs, without a hook's number, which counts the hooks of all threads."""
-    return "nothing differs" if e is None else re.sub(r"\d+ is no hook", "N is no hook", e.text)
+    if e is None:
+        return "nothing differs"
+    return re.sub(r"\d+ is not the id of a hook", "N is not the id of a hook", e.text)
 
 
 def readers(p):
