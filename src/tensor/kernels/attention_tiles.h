@@ -8,6 +8,8 @@
  * QUERIES and KEYS. All parts of the work use the same blocks, so the result does not depend on the
  * threads. */
 
+#define TILE HDK_TABLE(hdk_tile)
+
 enum {
     WIDE = 2 * HDK_V, /* number of columns of a register tile */
     TALL = HDK_TILE_ROWS,
@@ -55,9 +57,8 @@ static void score_block(const hdk_head *h, int64_t i0, int64_t rows, int64_t j0,
         for (int64_t i = 0; i < rows; i += TALL) {
             int64_t some = smaller(rows - i, TALL);
             if (seen_in(h, i0 + i + some - 1, j0, n) > j) {
-                HDK_TABLE(hdk_tile)
-                [some](k, a + i * a_row, a_row, 1, panels, WIDE, y + i * KEYS + j, KEYS, false,
-                       HDK_ASK_NOTHING);
+                TILE[some](k, a + i * a_row, a_row, 1, panels, WIDE, y + i * KEYS + j, KEYS, false,
+                           HDK_ASK_NOTHING);
             }
         }
     }
@@ -70,9 +71,8 @@ static void add_over_keys(const hdk_head *h, int64_t i0, int64_t rows, int64_t j
     for (int64_t e = 0; e < width; e += WIDE) {
         for (int64_t i = 0; i < rows; i += TALL) {
             int64_t some = smaller(rows - i, TALL), k = seen_in(h, i0 + i + some - 1, j0, n);
-            HDK_TABLE(hdk_tile)
-            [some](k, w + i * KEYS, KEYS, 1, x + e, x_row, y + i * width + e, width, true,
-                   HDK_ASK_NOTHING);
+            TILE[some](k, w + i * KEYS, KEYS, 1, x + e, x_row, y + i * width + e, width, true,
+                       HDK_ASK_NOTHING);
         }
     }
 }
@@ -86,9 +86,8 @@ static void add_over_queries(const hdk_head *h, int64_t i0, int64_t rows, int64_
             /* the queries before i do not see these keys */
             int64_t some = smaller(n - j, TALL), i = larger(j0 + j + 1 - h->sees - i0, 0);
             if (i < rows) {
-                HDK_TABLE(hdk_tile)
-                [some](rows - i, w + i * KEYS + j, 1, KEYS, x + i * width + e, width,
-                       y + j * width + e, width, true, HDK_ASK_NOTHING);
+                TILE[some](rows - i, w + i * KEYS + j, 1, KEYS, x + i * width + e, width,
+                           y + j * width + e, width, true, HDK_ASK_NOTHING);
             }
         }
     }

@@ -64,9 +64,9 @@ static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth,
 {
     hdk_blocking how = {0};
     bool large = scratch && p->m * p->n * p->k > LARGE;
-    int64_t in_place = p->a_col == 1 ? A_IN_PLACE : 2;
     bool crowded = scratch && p->a_row % 1024 == 0 && p->m > 8;
-    how.pack_a = p->m > 2 && ((large && p->n > in_place * width) || (crowded && p->n > 2 * width));
+    int64_t in_place = p->a_col == 1 && !crowded ? A_IN_PLACE : 2;
+    how.pack_a = (large || crowded) && p->n > in_place * width && p->m > 2;
     how.pack_b = large && p->m > 2 * HDK_TILE_ROWS;
     how.depth = hdk_evenly(p->k, how.pack_b ? depth : SHALLOW);
     int64_t most_rows = hdk_rows_together(), most = hdk_panels(depth);
@@ -108,9 +108,7 @@ static hdk_product hdk_turned(const hdk_product *p)
 #include "tensor/kernels/gemm_tile_type.h"
 #undef TYPE
 
-#define HDK_TILE(rows) tile##rows##_f32,
-const hdk_tile_loop HDK_TABLE(hdk_tile)[] = {NULL, HDK_TILES(HDK_TILE)};
-#undef HDK_TILE
+const hdk_tile_loop *const HDK_TABLE(hdk_tile) = tile_f32;
 
 /* ---------------------------------------------------------------- products */
 

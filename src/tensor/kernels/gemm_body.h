@@ -128,13 +128,12 @@ typedef struct BLOCK {
     int64_t b_panel, b_step;
     T *c;
     int64_t c_row;
-    const T *raw; /* the part of a that is still to be packed; or NULL */
-    int64_t raw_row, raw_col;
-    const T *raw_b; /* b, if the first row of tiles is still to pack it; or NULL */
-    int64_t raw_b_row, raw_b_col;
-    bool far_b, far_c; /* true if no near cache has b, or c */
-    bool go_on;        /* true to add to c instead of setting it */
-    const T *bias;     /* NULL if there is none */
+    const T *raw_a; /* the part of a that is still to be packed; or NULL */
+    const T *raw_b; /* b, if the first row of tiles is still to pack it; NULL: b is read in place */
+    int64_t raw_a_row, raw_a_col, raw_b_row, raw_b_col;
+    bool far_c;    /* true if c does not fit in the L2 cache */
+    bool go_on;    /* true to add to c instead of setting it */
+    const T *bias; /* NULL if there is none */
     int64_t bias_step;
 } BLOCK;
 
@@ -160,8 +159,8 @@ static void fn(edge)(const BLOCK *t, TILE_LOOP tile, hdk_ask ask, int64_t rows, 
 static void fn(pack_group)(const BLOCK *t, int64_t i, T *to)
 {
     int64_t some = GROUP * t->height, left = t->rows - i;
-    fn(pack)(to, t->height, left < some ? left : some, t->steps, t->raw + i * t->raw_row,
-             t->raw_row, t->raw_col);
+    fn(pack)(to, t->height, left < some ? left : some, t->steps, t->raw_a + i * t->raw_a_row,
+             t->raw_a_row, t->raw_a_col);
 }
 
 /* Computes a tile of c. If raw_b is not NULL, b is an empty panel, which is filled from raw_b. */
@@ -169,13 +168,14 @@ static void fn(one)(const BLOCK *t, hdk_ask ask, int64_t rows, int64_t cols, con
                     const T *raw_b, const T *b, T *c, const T *bias)
 {
     TILE_LOOP tile = (cols > UNIT || !HALVES ? fn(tile) : fn(half))[rows];
-    bool packs = raw_b && t->raw_b_col == 1 && cols == WIDTH && fn(packing)[rows];
-    if (raw_b && !packs) {
+    bool whole = raw_b && t->raw_b_col == 1 && cols == WIDTH;
+    PACKING_LOOP packing = whole ? fn(packing)[rows] : NULL;
+    if (raw_b && !packing) {
         fn(pack)((T *)b, WIDTH, cols, t->steps, raw_b, t->raw_b_col, t->raw_b_row);
     }
-    if (packs) {
-        fn(packing)[rows](t->steps, a, t->a_row, t->a_step, raw_b, t->raw_b_row, (T *)b, c,
-                          t->c_row, t->go_on);
+    if (packing) {
+        packing(t->steps, a, t->a_row, t->a_step, raw_b, t->raw_b_row, (T *)b, c, t->c_row,
+                t->go_on);
     } else if (cols % UNIT == 0) {
         tile(t->steps, a, t->a_row, t->a_step, b, t->b_step, c, t->c_row, t->go_on, ask);
     } else {
@@ -190,10 +190,10 @@ static void fn(tiles)(BLOCK *t)
 {
     const T *a = t->a, *raw_b = t->raw_b;
     T *c = t->c;
-    hdk_ask ask = t->far_b ? HDK_ASK_B : HDK_ASK_NOTHING;
+    hdk_ask ask = raw_b ? HDK_ASK_NOTHING : HDK_ASK_B;
     for (int64_t i = 0; i < t->rows; i += t->height, a += t->a_panel, c += t->height * t->c_row) {
         int64_t rows = t->rows - i < t->height ? t->rows - i : t->height;
-        if (t->raw && i % (GROUP * t->height) == 0) {
+        if (t->raw_a && i % (GROUP * t->height) == 0) {
             fn(pack_group)(t, i, (T *)a);
         }
         const T *b = t->b;
@@ -205,7 +205,7 @@ static void fn(tiles)(BLOCK *t)
         raw_b = NULL;
         ask = t->far_c ? HDK_ASK_C : HDK_ASK_NOTHING;
     }
-    t->raw = NULL;
+    t->raw_a = NULL;
 }
 
 /* ---------------------------------------------------------------- blocks */
@@ -215,8 +215,7 @@ static void fn(tiles)(BLOCK *t)
 static void fn(columns)(BLOCK *t, const hdk_product *p, int64_t step, int64_t j, T *panels)
 {
     const T *b = (const T *)p->b + step * p->b_row + j * p->b_col;
-    t->raw_b = panels ? b : NULL, t->raw_b_row = p->b_row, t->raw_b_col = p->b_col;
-    t->far_b = !panels;
+    t->raw_b = panels ? b : NULL;
     t->b = panels ? panels : b;
     t->b_panel = panels ? WIDTH * t->steps : WIDTH;
     t->b_step = panels ? WIDTH : p->b_row;
@@ -247,7 +246,12 @@ static void fn(run)(const hdk_product *p, const hdk_blocking *how, T *scratch)
     if (how->pack_b) {
         panels_b = scratch + (how->pack_a ? how->room_a : 0);
     }
-    BLOCK t = {.c_row = p->c_row, .bias_step = p->bias_step};
+    BLOCK t = {.c_row = p->c_row,
+               .raw_a_row = p->a_row,
+               .raw_a_col = p->a_col,
+               .raw_b_row = p->b_row,
+               .raw_b_col = p->b_col,
+               .bias_step = p->bias_step};
     t.far_c = p->m * p->n * (int64_t)sizeof(T) >= hd__start_second_cache;
     for (int64_t i = 0; i < p->m; i += t.rows) {
         t.rows = p->m - i < how->rows ? p->m - i : how->rows;
@@ -259,7 +263,7 @@ static void fn(run)(const hdk_product *p, const hdk_blocking *how, T *scratch)
             t.a = (const T *)p->a + i * p->a_row + step * p->a_col;
             t.a_panel = t.height * p->a_row, t.a_row = p->a_row, t.a_step = p->a_col;
             if (panels_a) {
-                t.raw = t.a, t.raw_row = p->a_row, t.raw_col = p->a_col;
+                t.raw_a = t.a;
                 t.a = panels_a;
                 t.a_panel = t.height * t.steps, t.a_row = 1, t.a_step = t.height;
             }
@@ -352,7 +356,6 @@ static void fn(some_steps)(const hdk_product *p, int64_t steps, int64_t cols, co
                .b_step = p->b_row,
                .c = c,
                .c_row = p->c_row,
-               .far_b = true,
                .go_on = true};
     fn(tiles)(&t);
     for (int64_t i = 0; i < p->m && whole < cols; i++, a += p->a_row, c += p->c_row) {

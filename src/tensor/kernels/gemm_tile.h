@@ -56,6 +56,6 @@ typedef void (*hdk_tile_loop)(int64_t k, const float *a, int64_t a_row, int64_t 
                               hdk_ask ask);
 
 /* fn(tile) for float32, which attention uses, too. */
-extern const hdk_tile_loop HDK_TABLE(hdk_tile)[HDK_TILE_ROWS + 1];
+extern const hdk_tile_loop *const HDK_TABLE(hdk_tile);
 
 #endif
