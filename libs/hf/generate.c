@@ -351,8 +351,8 @@ static bool mode_is_there(hd_module *m, const char *name, void *user)
 }
 
 /* Sets m's modules back to their modes, and frees all->v. Visits m first, and leaves out the
- * modules that on_token has freed or taken out of m. If memory runs out in the visit, a module that
- * it has not reached gets its parent's mode. Returns false with an error on failure. */
+ * modules that on_token has freed or taken out of m. If memory runs out in the visit, each module
+ * that it did not reach gets its parent's mode. Returns false with an error on failure. */
 static bool modes_end(modes *all, hd_module *m)
 {
     bool ok = !all->any || hd__hf_visit(m, mode_is_there, all);

@@ -184,7 +184,8 @@ def language_round(heed, rng, folder, largest):
     model, resized = language_model(rng, folder)
     saved = rng.choice([None, None, None, "lm_head", "embed_tokens"])
     linear = {name.split(".")[-1] for name, m in model.named_modules() if isinstance(m, nn.Linear)} - {"lm_head"}
-    targets = rng.sample(sorted(linear), rng.randint(1, 4)) + (["lm_head"] if rng.random() < 0.5 and saved != "lm_head" else [])
+    targets = rng.sample(sorted(linear), rng.randint(1, 4))
+    targets += ["lm_head"] if rng.random() < 0.5 and saved != "lm_head" else []
     config = peft.LoraConfig(r=rng.randint(1, 4), lora_alpha=4, target_modules=targets,
                              modules_to_save=[saved] if saved else None)
     b = peft.get_peft_model(model, config).eval()
