@@ -17,16 +17,33 @@ typedef struct all {
     hd_tensor *alias; /* of a tensor: its block has a header of its own */
 } all;
 
+#define LIST "a list of tensors"
+#define TENSOR "a tensor"
+
 static const char *const texts[OBJECTS] = {
-    "a module",     "an optimizer", "a schedule",        "a cache",
-    "a dictionary", "a generator",  "a list of tensors", "a tensor",
+    "a module",     "an optimizer", "a schedule", "a cache",
+    "a dictionary", "a generator",  LIST,         TENSOR,
 };
 
-/* How a message calls p. The header of an object that begins a page is not read, as the page before
- * it may be no memory; a tensor is told by a mark inside of it. */
-static const char *text_of(const void *p, const char *text)
+/* Checks the error of a function to which p, whose kind is text, was given in place of another
+ * kind. The header of an object that begins a page is not read, as the page before it may be no
+ * memory, so the message does not name its kind. A tensor is known by a mark inside of it. */
+static void check_wrong(const void *p, const char *text, const char *expected, const char *function,
+                        const char *arg)
 {
-    return (uintptr_t)p % 4096 < 16 && strcmp(text, "a tensor") != 0 ? "another thing" : text;
+    const bool unknown = (uintptr_t)p % 4096 < 16 && strcmp(text, TENSOR) != 0;
+    char message[160];
+    if (unknown && strcmp(expected, TENSOR) == 0) {
+        snprintf(message, sizeof message,
+                 "%s: %s is not a tensor: it was freed long ago, or the pointer never pointed to "
+                 "one",
+                 function, arg);
+        ck_error(HD_STATE, message);
+        return;
+    }
+    snprintf(message, sizeof message, "%s: %s is %s: expected %s", function, arg,
+             unknown ? "another thing" : text, expected);
+    ck_error(HD_VALUE, message);
 }
 
 static all all_new(void)
@@ -65,29 +82,24 @@ static void all_free(all *a)
         for (int i = 0; i < OBJECTS; i++) {                                                        \
             void *wrong = (a).each[i];                                                             \
             if (wrong != (void *)(expects)) {                                                      \
-                char message[160];                                                                 \
-                snprintf(message, sizeof message, "%s: %s is %s: expected %s", function, arg,      \
-                         text_of(wrong, texts[i]), expected);                                      \
                 call;                                                                              \
-                ck_error(HD_VALUE, message);                                                       \
+                check_wrong(wrong, texts[i], expected, function, arg);                             \
             }                                                                                      \
         }                                                                                          \
     } while (0)
 
-#define LIST "a list of tensors"
-
 START_TEST(in_the_place_of_a_tensor)
 {
     all a = all_new();
-    CK_WRONG(a, a.alias, "a tensor", "hd_print", "x", hd_print(wrong));
-    CK_WRONG(a, a.alias, "a tensor", "hd_forward", "x", hd_forward(a.module, wrong));
-    CK_WRONG(a, a.alias, "a tensor", "hd_add", "b", hd_add(a.alias, wrong));
-    CK_WRONG(a, a.alias, "a tensor", "hd_backward", "loss", hd_backward(wrong));
-    CK_WRONG(a, a.alias, "a tensor", "hd_numel", "x", hd_numel(wrong));
-    CK_WRONG(a, a.alias, "a tensor", "hd_retain", "t", hd_retain(wrong));
-    CK_WRONG(a, a.alias, "a tensor", "hd_release", "t", hd_release(wrong));
-    CK_WRONG(a, a.alias, "a tensor", "hd_parameter", "x", hd_parameter(wrong, true));
-    CK_WRONG(a, a.alias, "a tensor", "hd_list_append", "t", hd_list_append(a.list, wrong));
+    CK_WRONG(a, a.alias, TENSOR, "hd_print", "x", hd_print(wrong));
+    CK_WRONG(a, a.alias, TENSOR, "hd_forward", "x", hd_forward(a.module, wrong));
+    CK_WRONG(a, a.alias, TENSOR, "hd_add", "b", hd_add(a.alias, wrong));
+    CK_WRONG(a, a.alias, TENSOR, "hd_backward", "loss", hd_backward(wrong));
+    CK_WRONG(a, a.alias, TENSOR, "hd_numel", "x", hd_numel(wrong));
+    CK_WRONG(a, a.alias, TENSOR, "hd_retain", "t", hd_retain(wrong));
+    CK_WRONG(a, a.alias, TENSOR, "hd_release", "t", hd_release(wrong));
+    CK_WRONG(a, a.alias, TENSOR, "hd_parameter", "x", hd_parameter(wrong, true));
+    CK_WRONG(a, a.alias, TENSOR, "hd_list_append", "t", hd_list_append(a.list, wrong));
     all_free(&a);
 }
 END_TEST
@@ -100,12 +112,11 @@ START_TEST(many_objects_of_one_kind)
     int first = 0;
     for (int i = 0; i < MANY; i++) {
         void *wrong = dicts[i] = hd_dict_new();
-        const char *text = text_of(wrong, "a dictionary");
-        char message[80];
-        snprintf(message, sizeof message, "hd_list_len: l is %s: expected " LIST, text);
         ck_assert_int_eq(hd_list_len(wrong), -1);
-        ck_error(HD_VALUE, message);
-        first += strcmp(text, "another thing") == 0;
+        check_wrong(wrong, "a dictionary", LIST, "hd_list_len", "l");
+        ck_assert_int_eq(hd_numel(wrong), -1);
+        check_wrong(wrong, "a dictionary", TENSOR, "hd_numel", "x");
+        first += (uintptr_t)wrong % 4096 < 16;
     }
     for (int i = 0; i < MANY; i++) {
         hd_dict_free(dicts[i]);
