@@ -33,7 +33,7 @@ static void begin(world *w)
     gpt2.vocab_size = 9;
     gpt2.n_positions = 32;
     gpt2.n_embd = 8;
-    gpt2.n_layer = 2;
+    gpt2.n_layer = 1;
     gpt2.n_head = 2;
     llama = hd_llama_config_defaults();
     llama.vocab_size = 256;
