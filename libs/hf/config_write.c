@@ -33,8 +33,9 @@ static const hd_tensor *own_parameter(const hd_module *m, const char *name)
     return x;
 }
 
-/* Returns the name that transformers gives the activation m. Returns `now`, the name in the
- * configuration, if it is a name of m, or if heed knows no name for m. */
+/* Returns a name of the activation m in transformers, which has several names for some activations.
+ * Returns `now`, the name in the configuration, if it is one of them, or if heed knows no name for
+ * m. */
 static const char *activation_read(const hd_module *m, const char *now)
 {
     if (of_class(m, hd_relu_new(false))) {

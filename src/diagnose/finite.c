@@ -67,8 +67,8 @@ static bool all_finite(hd_tensor *x)
 /* ---------------------------------------------------------------- the first NaN or infinity */
 
 /* Searches x in row-major order. Returns HD__HAS_NAN, or HD__HAS_INF, or both bits if an infinity
- * comes before the first NaN. Sets *first to the number of the first NaN or, if there is none, of
- * the first infinity. */
+ * comes before the first NaN. Sets *first to the index of the first NaN in this order or, if there
+ * is none, of the first infinity. If x is finite, returns 0 and does not set *first. */
 static unsigned int finite_search(const hd_tensor *x, int64_t *first)
 {
     hd_tensor *xs[] = {(hd_tensor *)(uintptr_t)x};

@@ -233,8 +233,9 @@ static int64_t added_id(hd__bpe_reader *r, int64_t written, const hd__text *name
     return id;
 }
 
-/* Adds the token v of added_tokens to r->added. If the vocabulary lacks it, also adds an entry with
- * its pattern, because this is the text to which the Python package tokenizers decodes it. */
+/* Adds the token v of added_tokens to r->added. If the vocabulary lacks the token, also adds an
+ * entry for it. The entry's text is the token's pattern, because the Python package "tokenizers"
+ * decodes the token to its pattern. */
 static void read_added(hd__bpe_reader *r, hd__bpe_value v)
 {
     hd__bpe_value m[ADDED];

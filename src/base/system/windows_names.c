@@ -249,7 +249,7 @@ struct hd__sys_list {
     int fd;
     bool begun;
     const FILE_FULL_DIR_INFO *next; /* NULL: the buffer has no more */
-    char name[3 * 260];             /* a UTF-16 word takes at most three bytes */
+    char name[3 * 260];             /* UTF-8; a word of UTF-16 takes at most three bytes */
     _Alignas(FILE_FULL_DIR_INFO) char buffer[1 << 14];
 };
 
