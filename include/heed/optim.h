@@ -193,12 +193,12 @@ HD_API bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix);
  * HD_STATE if such a group was added. */
 typedef struct hd_schedule hd_schedule;
 
-/* ConstantLR: base factor while t < total_iters, then base. factor is in [0, 1]. With factor 1 and
- * total_iters 0, the lr is constant. */
+/* ConstantLR: base * factor while t < total_iters, then base. factor is in [0, 1]. With factor 1
+ * and total_iters 0, the lr is constant. */
 HD_API hd_schedule *hd_constant_lr_new(hd_optim *o, double factor, int64_t total_iters);
-/* StepLR: base gamma^floor(t / step_size). */
+/* StepLR: base * gamma^floor(t / step_size). */
 HD_API hd_schedule *hd_step_lr_new(hd_optim *o, int64_t step_size, double gamma);
-/* LinearLR: base (start + (end - start) min(t, total_iters) / total_iters), where start is
+/* LinearLR: base * (start + (end - start) * min(t, total_iters) / total_iters), where start is
  * start_factor, in (0, 1], and end is end_factor, in [0, 1]. With end_factor 1 it is a warm-up. */
 HD_API hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double end_factor,
                                      int64_t total_iters);
@@ -209,9 +209,9 @@ typedef struct hd_cosine_annealing_options {
     double eta_min; /* 0 */
 } hd_cosine_annealing_options;
 
-/* CosineAnnealingLR: eta_min + (base - eta_min) (1 + cos(pi t / T_max)) / 2. After step T_max the
- * lr rises again, to base at step 2 T_max. The first step of a rise needs the base of every group,
- * so it fails with HD_STATE if a group was added later.
+/* CosineAnnealingLR: eta_min + (base - eta_min) * (1 + cos(pi * t / T_max)) / 2. After step T_max
+ * the lr rises again, to base at step 2 * T_max. The first step of a rise needs the base of every
+ * group, so it fails with HD_STATE if a group was added later.
  *
  * Loshchilov and Hutter 2017, "SGDR: Stochastic Gradient Descent with Warm Restarts", without the
  * restarts */
@@ -228,8 +228,8 @@ typedef struct hd_cosine_warmup_options {
 } hd_cosine_warmup_options;
 
 /* A warm-up, then half a period of a cosine. warmup is warmup_steps, and total is total_steps:
- *   t < warmup: initial_lr + t (base - initial_lr) / warmup
- *   else: min_lr + (base - min_lr) (1 + cos(pi (t - warmup) / (total - warmup))) / 2
+ *   t < warmup: initial_lr + t * (base - initial_lr) / warmup
+ *   else: min_lr + (base - min_lr) * (1 + cos(pi * (t - warmup) / (total - warmup))) / 2
  *
  * Raschka, "Build a Large Language Model (From Scratch)", appendix D */
 HD_API hd_cosine_warmup_options hd_cosine_warmup_defaults(void);

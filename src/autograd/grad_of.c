@@ -68,11 +68,11 @@ static bool find_captures(run *r, const hd_list *inputs)
 {
     for (int64_t i = 0; i < inputs->len; i++) {
         hd_tensor *x = inputs->items[i];
-        bool ok =
-            hd__tensor_arg("an input", x) &&
-            (hd__graph_requires_grad(x) ||
-             hd_fail(HD_GRAD, "input %" PRId64 " of %s does not require grad", i, HD__SHAPE(x))) &&
-            hd__edge_of(x, &r->captures[i].at);
+        bool ok = hd__tensor_arg("an input", x) &&
+                  (hd__graph_requires_grad(x) ||
+                   hd_fail(HD_GRAD, "input %" PRId64 " with shape %s does not require grad", i,
+                           HD__SHAPE(x))) &&
+                  hd__edge_of(x, &r->captures[i].at);
         if (!ok) {
             return false;
         }

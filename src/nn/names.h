@@ -25,9 +25,10 @@ typedef struct hd__nn_walk {
     int64_t n, room; /* n: the number of modules from root to m, root included */
 } hd__nn_walk;
 
-/* Moves w->m to the next module. Returns false after the last one, and if memory runs out. */
+/* Moves w->m to the next module. Returns false after the last one, and if memory runs out;
+ * hd__nn_walk_end tells which. */
 bool hd__nn_walk_next(hd__nn_walk *w);
-/* Frees w's memory. Returns false if memory had run out. */
+/* Frees w's memory. Returns false if memory ran out in the walk. */
 bool hd__nn_walk_end(hd__nn_walk *w);
 
 typedef struct hd__nn_item {

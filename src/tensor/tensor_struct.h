@@ -71,8 +71,10 @@ struct hd_tensor {
     bool returned;   /* hd_scope_return was called for it in an inner scope, and moved nothing */
     hd_scope *scope; /* the scope that owns it, or NULL */
     union {
-        hd_tensor *prev;      /* the tensor before it in the scope's list */
-        const char *freed_by; /* in a freed tensor: a function's name, the scope's end, or NULL */
+        hd_tensor *prev; /* the tensor before it in the scope's list */
+        /* In a freed tensor: a text with the name of the function that freed it, or with the end of
+         * its scope. NULL if heed knows neither. */
+        const char *freed_by;
     };
     union {
         hd_tensor *next;

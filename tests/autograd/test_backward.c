@@ -399,7 +399,7 @@ START_TEST(grad_of_options)
     ck_assert_ptr_null(hd_grad_of(hd_list_of(y), hd_list_of(a), hd_list_of(y, y), &o));
     ck_error(HD_VALUE, "hd_grad_of: 2 gradients for 1 outputs: expected one for each");
     ck_assert_ptr_null(hd_grad_of(hd_list_of(y), hd_list_of(vec(HD_FLOAT32, 1)), NULL, &o));
-    ck_error(HD_GRAD, "hd_grad_of: input 0 of (1,) does not require grad");
+    ck_error(HD_GRAD, "hd_grad_of: input 0 with shape (1,) does not require grad");
     ck_assert(hd_backward(y));
     ck_elements(hd_grad(a), 6);
 }

@@ -39,8 +39,8 @@ struct hdk_gemm {
      * is NULL. Without scratch, large products are slower, but have the same bits. */
     void (*product[3])(const hdk_product *p, void *scratch);
     int64_t (*room[3])(const hdk_product *p); /* bytes of scratch that the product uses, or 0 */
-    /* A float32 product of the order HDK_SPLIT with a bfloat16 b. The result has the same bits as
-     * with b converted to float32 first. */
+    /* A product whose order is HDK_SPLIT, with a float32 a and a bfloat16 b. The result has the
+     * same bits as if b were converted to float32 first. */
     void (*bf16)(const hdk_product *p);
     int64_t tile_rows, tile_cols; /* for float32, c is best cut at multiples of these */
 };

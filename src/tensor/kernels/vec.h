@@ -292,8 +292,8 @@ HDK_INLINE vec_f32 vexp_f32(vec_f32 x)
     return x;
 }
 
-/* Returns exp(x) for x <= 0 and a little above, within one unit in the last place of
- * scalar_exp_f32. Below -87 it is 0. For NaN it is NaN. */
+/* Returns exp(x) for x <= 88, within one unit in the last place of scalar_exp_f32. Below -87 it is
+ * 0. For NaN it is NaN. */
 HDK_INLINE vec_f32 vexp_quick_f32(vec_f32 x)
 {
     vec_f32 s = x, shifted, q, u;

@@ -46,7 +46,8 @@ static void fn(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps,
     }
 }
 
-/* Sets dw to the sum of dy u, and db to the sum of dy, over the rows. Either may be NULL. */
+/* Sets dw to the sum of dy * u over the rows, where u is the normalized x, and db to the sum of dy.
+ * dw and db may be NULL. */
 static void fn(sums_over_rows)(const hdk_norm_rows *r, const T *dy, T *dw, T *db)
 {
     for (int64_t j = 0; j < r->n && (dw || db); j++) {
