@@ -11,9 +11,9 @@
 /* Makes r this thread's innermost run, and turns grad mode off until hd__run_end. Returns false
  * with HD_STATE if too many runs are nested. */
 bool hd__run_begin(hd__run *r);
-/* Starts the run at y with the gradient `grad`, or with 1 if grad is HD_NONE. The tensors that it
- * makes belong to the innermost scope. Returns false with an error if y has no graph, grad does not
- * fit y, or memory runs out. */
+/* Starts the run at y with the gradient `grad`, or with 1 if grad is HD_NONE and y has one element.
+ * The tensors that it makes belong to the innermost scope. Returns false with an error if y has no
+ * graph, grad (or 1) does not fit y, or memory runs out. */
 bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad);
 /* Runs the backward of each node on the heap, the youngest first, until the heap is empty. Returns
  * false with an error if a backward or a hook fails. */

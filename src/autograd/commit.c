@@ -30,8 +30,8 @@ bool hd__run_commit_output(hd__run *r, hd__node *n, int k, bool leaf)
 /* ---------------------------------------------------------------- the end of a run */
 
 /* True if no commit of r changes the elements of `value` before they are added to `grad`, because
- * no written .grad shares their memory. Only `grad` itself may, if each element has the same
- * address. */
+ * no written .grad shares their memory. Only `grad` itself may share it, if each element has the
+ * same address in both. */
 static bool stays_the_same(const hd__run *r, const hd_tensor *value, const hd_tensor *grad)
 {
     bool stays = true;

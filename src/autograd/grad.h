@@ -26,7 +26,7 @@ static inline hd__node_out_extra *hd__graph_extra_of(const hd_tensor *x)
     return n ? n->outs[x->output].extra : NULL;
 }
 
-/* Returns the struct with the .grad of x, which is not a leaf; or NULL. */
+/* Returns the struct with the .grad of a non-leaf x. NULL if x is a leaf or has no such struct. */
 static inline hd__node_own_grad *hd__graph_own_grad_in(const hd_tensor *x)
 {
     hd__node_out_extra *extra = hd__graph_extra_of(x);

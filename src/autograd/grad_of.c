@@ -70,8 +70,11 @@ static bool find_captures(run *r, const hd_list *inputs)
         hd_tensor *x = inputs->items[i];
         bool ok = hd__tensor_arg("an input", x) &&
                   (hd__graph_requires_grad(x) ||
-                   hd_fail(HD_GRAD, "input %" PRId64 " with shape %s does not require grad", i,
-                           HD__SHAPE(x))) &&
+                   hd_fail(HD_GRAD,
+                           "input %" PRId64
+                           ", of shape %s, does not require grad. Call hd_requires_grad_(x, true) "
+                           "for it before you compute the outputs",
+                           i, HD__SHAPE(x))) &&
                   hd__edge_of(x, &r->captures[i].at);
         if (!ok) {
             return false;
@@ -110,11 +113,10 @@ static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor *
     for (int64_t i = 0; i < inputs->len; i++) {
         const hd_tensor *v = values[i];
         if (!v && !allow_unused) {
-            return hd_fail(
-                HD_GRAD,
-                "input %" PRId64
-                " of %s: the outputs do not depend on it. Set allow_unused to get HD_NONE for it",
-                i, HD__SHAPE(inputs->items[i]));
+            return hd_fail(HD_GRAD,
+                           "the outputs do not depend on input %" PRId64
+                           ", of shape %s. Set allow_unused to get HD_NONE for it",
+                           i, HD__SHAPE(inputs->items[i]));
         }
         values[i] = v ? hd__tensor_alias_of(v) : HD_NONE;
         if (!values[i]) {

@@ -173,8 +173,8 @@ static void as_strided_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
 
 const hd__op hd__graph_as_strided_op = HD__OP("AsStridedBackward0", as_strided_backward);
 
-/* Returns a new node AsStrided for view x. Its edge leads to this output of node `base`, the node
- * of x's base. `base` is NULL if x's base is a leaf that no longer requires grad. NULL with an
+/* Returns a new node AsStrided for view x. Its edge leads to output number `output` of `base`, the
+ * node of x's base. `base` is NULL if x's base is a leaf that no longer requires grad. NULL with an
  * error if memory runs out. */
 static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
 {
@@ -336,7 +336,7 @@ static void slices_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op slices_op = {.name = "CopySlices", .backward = slices_backward, .once = true};
 
-/* Returns a node CopySlices for the base of view x, around the op's own node `inner`. Changes
+/* Returns a node CopySlices for the base of view x, with the op's own node as its `inner`. Changes
  * inner's edge 0, which leads to the view's node, into an edge to the base's node. Returns NULL
  * with an error if memory runs out. */
 static hd__node *slices_node(const hd_tensor *x, hd__node *inner)

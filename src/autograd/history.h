@@ -19,9 +19,9 @@ bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd
 
 /* An in-place op takes four steps. It calls hd__graph_inplace_ok, which returns false with an error
  * if x must not be changed. It allocates all memory. It calls hd__record_inplace, which raises x's
- * version and gives new nodes to x and its base; or returns false with an error, and has changed
- * nothing. Last, it changes x's elements, which cannot fail. in[0] must be x. If x is among the
- * saved tensors, backward expects its new elements. */
+ * version and gives new nodes to x and its base; on failure, it returns NULL with an error and has
+ * changed nothing. Last, it changes x's elements, which cannot fail. in[0] must be x. If x is among
+ * the saved tensors, backward expects its new elements. */
 bool hd__graph_inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in);
 hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_args *args);
 

@@ -75,8 +75,8 @@ struct hd_ctx {
     bool failed; /* user's op only: its last backward failed */
     /* leaf node only: grad came from hd_set_grad, so backward must not write to it */
     bool grad_given;
-    /* after a backward without retain_graph: HD__ENDED_LOSS if it began at this node, HD__ENDED
-     * otherwise; before it: 0 */
+    /* after a backward without retain_graph: HD__ENDED_LOSS if that backward began at this node,
+     * HD__ENDED otherwise; before it: 0 */
     atomic_uchar ended;
     const hd__op *op;
     /* the order of creation: larger than the seq of each input and of the thread's previous node */

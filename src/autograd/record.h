@@ -19,8 +19,8 @@ hd_tensor *hd__record(const hd__op *op, hd_tensor *y, const hd__record_args *arg
 bool hd__record_multi(const hd__op *op, int n_out, hd_tensor *const *ys,
                       const hd__record_args *args);
 
-/* True if an op on x would be recorded. An op of a and b saves
- * a only if the gradient of b needs it:
+/* True if an op on x would be recorded. If only the gradient of b needs a, an op of a and b saves a
+ * like this:
  *   saved = {hd__record_save_if(hd__record_wants_grad(b), a), ...} */
 bool hd__record_wants_grad(const hd_tensor *x);
 bool hd__record_any_wants_grad(int64_t n, hd_tensor *const *xs);

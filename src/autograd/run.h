@@ -17,7 +17,7 @@ typedef struct hd__run_commit { /* at the end of the run, `value` is added to a 
     hd__node *n;
     hd__node_own_grad *own;   /* the struct with *slot, held; NULL if n is a leaf */
     hd_tensor **slot, *value; /* value is held */
-    bool *given;              /* the flag beside *slot: it came from hd_set_grad */
+    bool *given;              /* the flag beside *slot: true if *slot came from hd_set_grad */
     bool in_place;            /* value is added to *slot in place; otherwise it replaces *slot */
     /* value came from hd_set_backward_grad, so *given is set to true when it is written */
     bool gives;
@@ -40,7 +40,7 @@ typedef struct hd__run_aside { /* fields of a node that an inner run puts back w
 
 typedef struct hd__run {
     const char *seed;  /* the name, for messages, of the argument that the run starts from */
-    uint8_t depth;     /* 1; in a run inside another one, the depth of that run + 1 */
+    uint8_t depth;     /* 1 for an outermost run; for an inner run, the depth of `outer` + 1 */
     bool retain_graph; /* true: the nodes keep their saved tensors for another run */
     bool accumulate;   /* true in hd_backward, which writes .grad; false in hd_grad_of */
     hd__node **heap;   /* the nodes that wait to run, retained; the youngest first */
@@ -108,9 +108,9 @@ static inline bool hd__run_slot_set(hd_tensor **slot, hd_tensor *t)
     return t;
 }
 
-/* Returns g, which the user's code has returned, or an alias of g without its graph and without
- * HD__F_LENT. The graph of a recorded tensor would live as long as the gradient, and g may be the
- * read-only gradient that the user's code was passed. NULL with an error if memory runs out. */
+/* Returns g if it has no graph and no flag HD__F_LENT; otherwise an alias of g that has neither.
+ * The graph would live as long as the gradient, and the user's code may have returned the
+ * read-only gradient that it was passed. NULL with an error if memory runs out. */
 static inline hd_tensor *hd__run_detached_gradient(hd_tensor *g)
 {
     if (!g->attachment && !(g->flags & HD__F_LENT)) {

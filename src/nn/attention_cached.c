@@ -7,7 +7,8 @@
 #include <inttypes.h>
 
 struct hd_kv_cache {
-    /* the only module that may use the cache, not retained; NULL: any may */
+    /* the module for which hd_kv_cache_new made the cache; hd_multi_head_attention_cached refuses
+     * other modules. NULL if hd_kv_cache_new_for made it */
     const hd_module *attention;
     hd_tensor *keys, *values; /* (batch, heads, length, head_dim), retained */
     int64_t len;              /* the number of tokens in the cache */

@@ -86,8 +86,9 @@ static bool all_same(const char *x, int64_t n, size_t size)
     return n < 2 || memcmp(x, x + size, (size_t)(n - 1) * size) == 0;
 }
 
-/* True if for each of the tokens first to n - 1 the mask masks the later tokens, and no others.
- * Every call reads the mask again, because a stored answer would be a data race between threads. */
+/* True if for each of the tokens first to n - 1 the mask masks the later tokens, and no others;
+ * false for any mask that is not contiguous. Every call reads the mask again, because a stored
+ * answer would be a data race between threads. */
 static bool hides_what_follows(const hd_tensor *mask, int64_t first, int64_t n)
 {
     size_t size = (size_t)hd_dtype_size(hd_dtype_of(mask));
@@ -156,8 +157,8 @@ void hd__nn_attention_free(hd_module *self)
     hd_release(((hd__nn_attention *)self)->weights);
 }
 
-/* Checks that m is a module of an attention class of the notebooks: only these classes have
- * hd__nn_attention_free as their `free` function. Otherwise returns false with an error. */
+/* Checks that m's struct begins with hd__nn_attention: only such a module has hd__nn_attention_free
+ * as the `free` function of its type. Otherwise returns false with an error. */
 static bool keeps_weights(const hd_module *m)
 {
     return hd__object("m", m) &&

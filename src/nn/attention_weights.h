@@ -5,10 +5,11 @@
 
 #include "nn/module.h"
 
-/* The struct of each attention class begins with this one. A field that a class lacks is NULL. */
+/* The struct of each attention class but MultiHeadAttentionWrapper begins with this one. A field
+ * that a class lacks is NULL. */
 typedef struct hd__nn_attention {
     hd_module base;
-    bool keep; /* hd_attention_keep_weights sets it: keep the weights */
+    bool keep; /* set by hd_attention_keep_weights; true: each forward sets `weights` */
     /* attention weights of the last forward, retained; NULL or HD_NONE if they were not kept */
     hd_tensor *weights;
     hd_module *W_query, *W_key, *W_value, *dropout; /* three Linear and a Dropout */
@@ -39,7 +40,8 @@ hd_tensor *hd__nn_masked_attention(hd__nn_attention *m, hd__nn_projected p, int6
  * dropout in m->weights. */
 hd_tensor *hd__nn_weigh(hd__nn_attention *m, hd_tensor *attn_scores, hd_tensor *keys,
                         hd_tensor *values);
-/* The `free` function of all attention types. keeps_weights recognizes the types by it. */
+/* The `free` function of all types whose struct begins with hd__nn_attention. keeps_weights
+ * (attention_weights.c) recognizes these types by it. */
 void hd__nn_attention_free(hd_module *self);
 /* Checks that x is (b, num_tokens, d_in) with num_tokens at most context_length. Otherwise returns
  * false with HD_SHAPE. */

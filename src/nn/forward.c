@@ -211,7 +211,8 @@ static bool refuse_result(frame *f, const hd_tensor *y)
     return hd__tensor_given(name, y, false);
 }
 
-/* Ends f and the frames above it. Returns y, or NULL with an error if any call inside failed. */
+/* Ends f and the frames above it. Returns y, or NULL with an error if any call inside failed, y is
+ * not a tensor, or the forward has closed its scope or left another one open. */
 static hd_tensor *forward_finish(frame *f, hd_tensor *y)
 {
     frame *outer = f->outer;

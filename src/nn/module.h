@@ -24,7 +24,8 @@ typedef struct hd__nn_entry {
     hd_module *own;     /* the child itself, if the module is a container */
 } hd__nn_entry;
 
-/* For the warning of src/diagnose/stray_modules.c, whose lock protects it. */
+/* A stray is a module without a parent that another module's forward has run.
+ * src/diagnose/stray_modules.c warns of strays, and its lock protects this struct. */
 typedef struct hd__nn_stray {
     const char *text;       /* "Net runs a Linear"; NULL: the module is not in the list */
     hd_module *prev, *next; /* the module's neighbours in the list of stray modules */
@@ -76,8 +77,8 @@ hd_module *hd__module_after(const hd_module *root, hd_module *m);
  * as hd_register_module does. */
 bool hd__nn_register_own(hd_module *m, const char *name, hd_module *child);
 
-/* The number of times that this thread has freed modules. A walk compares it before and after a
- * call of the user's code. */
+/* The number of times that this thread has freed modules. By comparing it before and after a call
+ * of the user's code, a walk sees whether that code has freed modules. */
 extern HD__TLS uint64_t hd__nn_modules_freed;
 
 /* ---------------------------------------------------------------- making and drawing */
@@ -96,8 +97,9 @@ hd_module *hd__module_drawn(hd_module *m, bool (*draw)(hd_module *m));
  * false with an error if a draw fails. */
 bool hd__module_draw(hd_module *m);
 
-/* Registers a new float32 parameter of n sizes with undefined values; HD_NONE if `wanted` is false.
- * If that fails, hd_module_ready fails, too. Leaves no tensor in the caller's scope. */
+/* Registers a new float32 parameter of n sizes with undefined values. If `wanted` is false, only
+ * sets *field to HD_NONE. If the registration fails, hd_module_ready fails, too. Leaves no tensor
+ * in the caller's scope. */
 void hd__nn_register_blank(hd_module *m, const char *name, hd_tensor **field, bool wanted, int n,
                            const int64_t *sizes);
 

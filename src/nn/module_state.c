@@ -22,10 +22,10 @@ typedef struct problems {
 typedef struct source {
     /* contiguous and of the item's dtype; NULL if the dictionary has no such tensor */
     hd_tensor *t;
-    /* A tensor with several names has several items. In the source of its first item, these fields
-     * hold for all of them. */
+    /* A tensor with several names has several items. Only the source of its first item uses these
+     * fields, for all of them. */
     bool named;       /* the dictionary has one of the names */
-    int64_t supplied; /* 1 + the index of the first item with a source; 0: none has one */
+    int64_t supplied; /* 1 + the index of the first of them that has a `t`; 0 if none has one */
 } source;
 
 /* Adds `name` to list `which` and to the report, with the text what + other + rest. If memory runs
@@ -204,8 +204,8 @@ bool hd_module_zero_grad(hd_module *m)
 }
 
 /* Sets requires_grad of all parameters. On failure, restores the values that it has changed, and
- * returns false with an error. Restoring cannot fail, because a leaf keeps its node in the
- * graph. */
+ * returns false with an error. Restoring cannot fail: it needs no memory, because each changed
+ * parameter has a node already. */
 static bool require_grad_all(const hd__nn_items *parameters, bool on)
 {
     int64_t i = 0;
@@ -304,8 +304,11 @@ int64_t hd_module_num_parameters(const hd_module *m, bool trainable_only)
 /* One tensor in its new dtype. As in PyTorch, a parameter stays the same object, because optimizers
  * and hooks point to it. It takes over the storage of `to`. A buffer is replaced by `to`. */
 typedef struct conversion {
-    hd_tensor *to; /* the tensor in its new dtype; the tensor itself if it has this dtype already */
-    /* the converted gradient of a parameter that changes, or HD_NONE; NULL for other tensors */
+    /* the tensor in its new dtype; the tensor itself if it has this dtype already or holds no
+     * floats */
+    hd_tensor *to;
+    /* a parameter that changes: its converted gradient, or HD_NONE if it has no gradient; NULL for
+     * other tensors */
     hd_tensor *grad;
 } conversion;
 

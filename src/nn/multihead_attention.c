@@ -1,11 +1,11 @@
 /* multihead_attention.c - torch.nn.MultiheadAttention, which packs the weights of its three
  * projections into one.
  *
- * Inside, all tensors are (sequence, batch, embed_dim), and the heads of all sequences form one
- * batch dimension of b * num_heads. With need_weights, heed computes the softmax itself, and a
- * query whose keys are all masked gives NaN. Without need_weights, as in hd_forward, it calls
- * hd_scaled_dot_product_attention_with, and such a query gives 0. PyTorch 2.13 does the same in
- * training. */
+ * Internally, tensors are (sequence, batch, embed_dim). For the attention itself, the heads of
+ * all b sequences of a batch form one dimension of b * num_heads. With need_weights, heed computes
+ * the softmax itself, and a query whose keys are all masked gives NaN. Without need_weights, as in
+ * hd_forward, it calls hd_scaled_dot_product_attention_with, and such a query gives 0. PyTorch 2.13
+ * does the same in training. */
 #include "nn/layers.h"
 #include "nn/module_args.h"
 
@@ -15,7 +15,8 @@
 
 typedef struct multihead_attention {
     hd_module base;
-    hd_tensor *in_proj_weight; /* (3E, E); HD_NONE if the weights below are used */
+    /* (3E, E), where E is embed_dim; HD_NONE if the next three weights are used instead */
+    hd_tensor *in_proj_weight;
     hd_tensor *q_proj_weight, *k_proj_weight, *v_proj_weight; /* (E, E), (E, kdim), (E, vdim) */
     hd_tensor *in_proj_bias;                                  /* (3E,), or HD_NONE */
     hd_tensor *bias_k, *bias_v;                               /* (1, 1, E), or HD_NONE */
@@ -99,7 +100,7 @@ static void warn_two_kinds(const call_args *a)
 static bool call_ok(const multihead_attention *m, const hd_tensor *query, const hd_tensor *key,
                     const hd_tensor *value, const call_args *a)
 {
-    HD__CALL("hd_multihead_attention"); /* even under hd_forward, whose x is query, key and value */
+    HD__CALL("hd_multihead_attention"); /* errors name it, even if hd_forward was called */
     if (!rank_ok(query, key, value) || !input_ok(m, "query", query, "embed_dim", m->embed_dim) ||
         !input_ok(m, "key", key, "kdim", m->kdim) ||
         !input_ok(m, "value", value, "vdim", m->vdim)) {
@@ -201,9 +202,9 @@ static hd_tensor *split_heads(const multihead_attention *m, hd_tensor *x)
     return hd_transpose(hd_reshape(x, n, b * m->num_heads, m->embed_dim / m->num_heads), 0, 1);
 }
 
-/* Returns the keys or values x (n, b, E) split into heads: (b * num_heads, n + more, head_dim). To
- * each sequence, add_bias_kv appends `bias` (1, 1, E), and add_zero_attn a row of zeros. `bias` is
- * HD_NONE without add_bias_kv. */
+/* Returns the keys or values x (n, b, E) split into heads: (b * num_heads, n + more, head_dim),
+ * where `more` counts the rows that are appended to each sequence: `bias` (1, 1, E) if it is not
+ * HD_NONE (add_bias_kv), and a row of zeros with add_zero_attn. */
 static hd_tensor *key_heads(const multihead_attention *m, hd_tensor *x, hd_tensor *bias)
 {
     if (bias != HD_NONE) {
@@ -386,8 +387,8 @@ static void register_blanks(multihead_attention *m, const hd_multihead_attention
     hd__nn_register_blank(self, "bias_v", &m->bias_v, more, 3, (int64_t[]){1, 1, e});
 }
 
-/* Draws the values in PyTorch's order: out_proj first. The bias of out_proj is also drawn before it
- * becomes 0. Returns false with an error if a draw fails. */
+/* Draws the values in PyTorch's order: out_proj first. As in PyTorch, its bias is drawn, too, and
+ * set to 0 afterwards. Returns false with an error if a draw fails. */
 static bool packed_draw(hd_module *self)
 {
     multihead_attention *m = (multihead_attention *)self;

@@ -19,16 +19,16 @@ typedef struct hd__nn_walk {
     hd__text path;          /* m's dotted name; empty for root */
     struct hd__nn_step {
         hd_module *m;
-        int64_t next; /* the entry at which the walk continues */
+        int64_t next; /* the index of m's entry at which the walk continues */
         size_t len;   /* the length of m's path */
     } * v;
-    int64_t n, room; /* n: the number of modules from root to m, root included */
+    int64_t n, room; /* n: the number of modules on the stack v, from root to m */
 } hd__nn_walk;
 
-/* Moves w->m to the next module. Returns false after the last one, and if memory runs out;
- * hd__nn_walk_end tells which. */
+/* Moves w->m to the next module. Returns false after the last one, and with an error if memory runs
+ * out. hd__nn_walk_end tells the caller which of the two has happened. */
 bool hd__nn_walk_next(hd__nn_walk *w);
-/* Frees w's memory. Returns false if memory ran out in the walk. */
+/* Frees w's memory. Returns false if memory ran out, and so the walk left out modules. */
 bool hd__nn_walk_end(hd__nn_walk *w);
 
 typedef struct hd__nn_item {
@@ -44,10 +44,10 @@ typedef struct hd__nn_items {
     hd_dict *names; /* from each name to its item's index; NULL with HD__UNNAMED */
 } hd__nn_items;
 
-/* Collects the tensors of m and of all modules below it, in PyTorch's order: those whose kind is in
- * the mask `kinds`. A tensor in several fields has several items. HD__UNNAMED in `kinds` leaves the
- * names out, because the names of n tensors in n nested modules take O(n^2) bytes. The caller
- * zeroes *items first, and frees it even after a failure. */
+/* Collects, in PyTorch's order, the tensors of m and of all modules below it whose kind is in the
+ * mask `kinds`. A tensor in several fields has several items. HD__UNNAMED in `kinds` leaves the
+ * names out, because the names of n tensors in n nested modules take O(n^2) bytes. Returns false
+ * with an error on failure. The caller zeroes *items first, and frees it even after a failure. */
 enum { HD__UNNAMED = 16 };
 bool hd__nn_collect(const hd_module *m, int kinds, hd__nn_items *items);
 void hd__nn_items_free(hd__nn_items *items);

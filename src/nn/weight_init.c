@@ -96,9 +96,9 @@ static bool truncation_ok(double mean, double std, double a, double b)
                    mean, std, a, b);
 }
 
-/* Returns a tensor of x's shape that hd_normal_ fills with the same numbers as x; NULL on error. If
- * x is not contiguous, that tensor has gaps between its elements, too, because such a tensor is
- * filled one number at a time. */
+/* Returns a tensor of x's shape that hd_normal_ fills with the same numbers as x; NULL on error.
+ * hd_normal_ fills a contiguous tensor in blocks and any other one number by number, which gives
+ * other numbers. So if x is not contiguous, the result has gaps between its elements. */
 static hd_tensor *drawn_like(hd_tensor *x)
 {
     hd_tensor *y = hd_clone(x);
@@ -109,8 +109,8 @@ static hd_tensor *drawn_like(hd_tensor *x)
     return y;
 }
 
-/* Fills x from t: draws candidates for all elements, then again for those that were refused, until
- * none is. Draws into a copy, so that a failure, which returns false with an error, leaves x
+/* Fills x from t: draws candidates for all elements, then again for the refused ones, until none is
+ * refused. Draws into a copy, so that a failure, which returns false with an error, leaves x
  * unchanged. */
 static bool truncated(hd_tensor *x, const truncation *t)
 {

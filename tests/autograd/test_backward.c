@@ -389,7 +389,7 @@ START_TEST(grad_of_options)
     hd_grad_options o = hd_grad_defaults();
     o.retain_graph = true;
     ck_assert_ptr_null(hd_grad_of(hd_list_of(y), hd_list_of(a, apart), NULL, &o));
-    ck_error(HD_GRAD, "hd_grad_of: input 1 of (1,): the outputs do not depend on it. Set "
+    ck_error(HD_GRAD, "hd_grad_of: the outputs do not depend on input 1, of shape (1,). Set "
                       "allow_unused to get HD_NONE for it");
     o.allow_unused = true;
     hd_list *g = hd_grad_of(hd_list_of(y, y), hd_list_of(a, apart),
@@ -399,7 +399,8 @@ START_TEST(grad_of_options)
     ck_assert_ptr_null(hd_grad_of(hd_list_of(y), hd_list_of(a), hd_list_of(y, y), &o));
     ck_error(HD_VALUE, "hd_grad_of: 2 gradients for 1 outputs: expected one for each");
     ck_assert_ptr_null(hd_grad_of(hd_list_of(y), hd_list_of(vec(HD_FLOAT32, 1)), NULL, &o));
-    ck_error(HD_GRAD, "hd_grad_of: input 0 with shape (1,) does not require grad");
+    ck_error(HD_GRAD, "hd_grad_of: input 0, of shape (1,), does not require grad. Call "
+                      "hd_requires_grad_(x, true) for it before you compute the outputs");
     ck_assert(hd_backward(y));
     ck_elements(hd_grad(a), 6);
 }

@@ -38,7 +38,7 @@ START_TEST(grad_of_leaves_grad_alone)
     ck_assert_ptr_eq(hd_grad(b), HD_NONE);
     hd_tensor *apart = LEAF(1);
     ck_assert_ptr_null(hd_grad_of(hd_list_of(y), hd_list_of(a, apart), NULL, &o));
-    ck_error(HD_GRAD, "hd_grad_of: input 1 of (1,): the outputs do not depend on it. Set "
+    ck_error(HD_GRAD, "hd_grad_of: the outputs do not depend on input 1, of shape (1,). Set "
                       "allow_unused to get HD_NONE for it");
     o.allow_unused = true;
     g = hd_grad_of(hd_list_of(y, a), hd_list_of(a, apart), NULL, &o);

@@ -255,7 +255,7 @@ START_TEST(an_unseen_view_has_no_node)
                       "so no gradient goes from it to its base");
     ck_assert_ptr_null(
         hd_grad_of(hd_list_of(hd_sum(hd_mul_scalar(v, 2))), hd_list_of(v), NULL, NULL));
-    ck_error(HD_GRAD, "hd_grad_of: input 0 of (2,): the outputs do not depend on it. Set "
+    ck_error(HD_GRAD, "hd_grad_of: the outputs do not depend on input 0, of shape (2,). Set "
                       "allow_unused to get HD_NONE for it");
 }
 END_TEST
