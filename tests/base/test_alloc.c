@@ -393,18 +393,48 @@ START_TEST(the_ring_is_filled_once)
 }
 END_TEST
 
-static size_t address_space(void)
+/* The bytes of this process's address space, and those of them that are in memory; 0 on a system
+ * without /proc. */
+typedef struct process_size {
+    size_t space, resident;
+} process_size;
+
+static process_size size_of_process(void)
 {
-    size_t pages = 0;
+    size_t space = 0, resident = 0, page = (size_t)sysconf(_SC_PAGESIZE);
     FILE *f = fopen("/proc/self/statm", "r");
-    if (!f || fscanf(f, "%zu", &pages) != 1) {
-        pages = 0;
+    if (!f || fscanf(f, "%zu %zu", &space, &resident) != 2) {
+        space = resident = 0;
     }
     if (f) {
         fclose(f);
     }
-    return pages * (size_t)sysconf(_SC_PAGESIZE);
+    return (process_size){space * page, resident * page};
 }
+
+/* Each time that a block between two others was written and freed, its pages go back. */
+START_TEST(pages_go_back)
+{
+    if (!caching() || size_of_process().space == 0) {
+        return;
+    }
+    hd_empty_cache();
+    hd_free(hd_alloc(12 * MIB)); /* the mapping for the three blocks */
+    void *before = hd_alloc(MIB), *p = hd_alloc(8 * MIB), *after = hd_alloc(2 * MIB);
+    ck_assert(before < p && p < after && (char *)after - (char *)before < 10 * MIB);
+    for (int i = 0; i < 3; i++) {
+        memset(p, 1, 8 * MIB);
+        const size_t written = size_of_process().resident;
+        hd_free(p);
+        hd_empty_cache();
+        const size_t freed = size_of_process().resident;
+        ck_assert_msg(freed + 7 * MIB <= written, "time %d: %zu bytes, then %zu", i, written,
+                      freed);
+        ck_assert_ptr_eq(p, hd_alloc(8 * MIB));
+    }
+    hd_free(before), hd_free(p), hd_free(after);
+}
+END_TEST
 
 /* When nearly the whole address space is used up, what is kept is given back, and then the call
  * succeeds. */
@@ -417,7 +447,7 @@ static bool serves_when_full(void)
             return false;
         }
     }
-    struct rlimit limit = {address_space() + 40 * MIB, RLIM_INFINITY};
+    struct rlimit limit = {size_of_process().space + 40 * MIB, RLIM_INFINITY};
     bool limited = setrlimit(RLIMIT_AS, &limit) == 0;
     bool refused = !hd_alloc(310 * MIB) && hd_error_code() == HD_MEMORY;
     hd_error_clear();
@@ -431,7 +461,7 @@ static bool serves_when_full(void)
 
 START_TEST(system_full)
 {
-    if (!caching() || address_space() == 0) {
+    if (!caching() || size_of_process().space == 0) {
         return; /* a sanitizer's own memory would be refused, and not every system has /proc */
     }
     pid_t child = fork();
@@ -588,6 +618,7 @@ Suite *suite_alloc(void)
         made_and_freed,
         retired_elsewhere,
         the_ring_is_filled_once,
+        pages_go_back,
         system_full,
         threads,
         custom,
