@@ -13,10 +13,11 @@ enum { MARK = 0x1E, IDS = 64 };
 
 static hd_tokenizer *gpt2;
 
-/* A table of all code points lists the distinct characters of a text. */
+/* A table of all code points lists the distinct characters of a text. A vocabulary may have large
+ * ids. */
 static int64_t bound(size_t size)
 {
-    return 0x110000 + 64 * ((int64_t)size + 16384);
+    return 0x110000 + 64 * ((int64_t)size + 16384) + IDS_MOST;
 }
 
 void fuzz_setup(void)

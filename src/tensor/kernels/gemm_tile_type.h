@@ -100,7 +100,9 @@ HDK_INLINE void fn(tile_of)(const int rows, const int vecs, const bool packs, in
             }
         }
         fn(tile_step)(rows, vecs, packs, &at, step, b, panel, sums);
-        panel += packs ? vecs * VECTOR : 0;
+        if (packs) { /* else panel may be NULL */
+            panel += vecs * VECTOR;
+        }
     }
     for (int64_t left = k - asks; left > 0; left -= 2, b += 2 * b_step) {
         HIDE(at);
