@@ -25,13 +25,19 @@ static const char *const texts[OBJECTS] = {
     "a dictionary", "a generator",  LIST,         TENSOR,
 };
 
+/* True if p begins a page. Its header is then not read, as the page before may be no memory. */
+static bool begins_page(const void *p)
+{
+    return (uintptr_t)p % 4096 < 16;
+}
+
 /* Checks the error of a function to which p, whose kind is text, was given in place of another
- * kind. The header of an object that begins a page is not read, as the page before it may be no
- * memory, so the message does not name its kind. A tensor is known by a mark inside of it. */
+ * kind. The message does not name the kind of an object that begins a page, except that of a
+ * tensor, which is known by a mark inside of it. */
 static void check_wrong(const void *p, const char *text, const char *expected, const char *function,
                         const char *arg)
 {
-    const bool unknown = (uintptr_t)p % 4096 < 16 && strcmp(text, TENSOR) != 0;
+    const bool unknown = begins_page(p) && strcmp(text, TENSOR) != 0;
     char message[160];
     if (unknown && strcmp(expected, TENSOR) == 0) {
         snprintf(message, sizeof message,
@@ -116,7 +122,7 @@ START_TEST(many_objects_of_one_kind)
         check_wrong(wrong, "a dictionary", LIST, "hd_list_len", "l");
         ck_assert_int_eq(hd_numel(wrong), -1);
         check_wrong(wrong, "a dictionary", TENSOR, "hd_numel", "x");
-        first += (uintptr_t)wrong % 4096 < 16;
+        first += begins_page(wrong);
     }
     for (int i = 0; i < MANY; i++) {
         hd_dict_free(dicts[i]);
