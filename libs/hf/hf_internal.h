@@ -169,7 +169,7 @@ hd__hf_model *hd__hf_model_of(hd_module *m);
  * keys and values. Otherwise attends to k and v. */
 hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__hf_context *c,
                          int64_t layer, double dropout);
-/* Returns a view (b, heads, t, d) of x (b, t, heads * d). */
+/* Returns a view (b, heads, t, d) of x (b, t, heads * d), or NULL on failure. */
 hd_tensor *hd__hf_heads(hd_tensor *x, int64_t heads);
 
 /* Returns false with an error unless the ids are int64 (b, t) with t > 0. */

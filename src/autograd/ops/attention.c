@@ -360,7 +360,7 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
 }
 
 /* Returns a view of x whose dim -3, the heads, is split in two: (keys, group) if x has keys * group
- * heads, (heads, 1) otherwise. */
+ * heads, (heads, 1) otherwise. NULL on failure. */
 static hd_tensor *split_groups(hd_tensor *x, int64_t keys, int64_t group)
 {
     int64_t sizes[HD_MAX_DIMS + 1], *heads = sizes + x->ndim - 3;

@@ -199,8 +199,8 @@ hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target)
 
 /* ---------------------------------------------------------------- compositions */
 
-/* Returns `losses`, their sum or their mean, as r says. `losses` is the recorded result of another
- * op. */
+/* Returns `losses`, their sum or their mean, as r says; NULL on failure. `losses` is the recorded
+ * result of another op. */
 static hd_tensor *reduced(hd_tensor *losses, hd_reduction r)
 {
     return r == HD_REDUCE_NONE ? losses : r == HD_SUM ? hd_sum(losses) : hd_mean(losses);
@@ -273,7 +273,8 @@ static hd_tensor *record_losses(const hd__op *op, hd_tensor *losses, hd_reductio
                       HD__PARAMS(p));
 }
 
-/* Returns norm * dy, the gradient for each single loss. norm is in n's params, loss_params. */
+/* Returns norm * dy, the gradient for each single loss; NULL on failure. norm is in n's params,
+ * loss_params. */
 static hd_tensor *dy_of_one(hd__node *n, hd_tensor *dy)
 {
     const loss_params *p = hd__node_params(n);

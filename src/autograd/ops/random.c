@@ -101,7 +101,7 @@ hd_tensor *hd_bernoulli(hd_tensor *p)
 
 /* ---------------------------------------------------------------- dropout */
 
-/* Returns x * (mask / keep), unrecorded, where keep is 1 - p. */
+/* Returns x * (mask / keep), unrecorded, where keep is 1 - p; NULL on failure. */
 static hd_tensor *apply(hd_tensor *x, hd_tensor *mask, double keep)
 {
     const double scale[2] = {1 / keep};

@@ -148,7 +148,8 @@ static double freedom(int ndim, const int64_t *sizes, hd__op_span s)
     return (double)(n > 0 ? n : 0);
 }
 
-/* For y = sqrt(v): returns the gradient of v, which is dy / (2 y), or 0 where y is 0. */
+/* For y = sqrt(v): returns the gradient of v, which is dy / (2 * y), or 0 where y is 0. NULL
+ * on failure. */
 static hd_tensor *variance_slope(hd_tensor *y, hd_tensor *dy)
 {
     hd_tensor *g = hd_div(dy, hd_mul_scalar(y, 2));

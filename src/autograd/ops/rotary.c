@@ -99,7 +99,7 @@ bool hd_rotary_tables(int64_t head_dim, int64_t length, const hd_rotary_options 
 /* ---------------------------------------------------------------- the turn */
 
 /* Returns x * cos + (-x2, x1) * sin, unrecorded, where x1 and x2 are the halves of x along its last
- * dim. The result is laid out as x if x is dense. */
+ * dim. The result is laid out as x if x is dense. NULL on failure. */
 static hd_tensor *turned(hd_tensor *x, hd_tensor *cos, hd_tensor *sin)
 {
     HD__SCOPE_OR(NULL);

@@ -256,7 +256,7 @@ hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim)
 }
 
 /* Returns a list of views of x of length `size` along dim d; the last one may be shorter. If the
- * dim has size 0, the list has one empty view. */
+ * dim has size 0, the list has one empty view. NULL with an error on failure. */
 static hd_list *split_evenly(hd_tensor *x, int d, int64_t size)
 {
     int64_t total = x->sizes[d], n = total == 0 ? 1 : total / size + (total % size != 0);
