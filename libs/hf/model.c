@@ -151,8 +151,8 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__hf_
 void *hd__hf_part_of(hd_module *m, const hd_module_type *type)
 {
     return m && m->type == type ? m
-                                : hd_fail(HD_STATE, "found %s in the place of a %s",
-                                          m ? m->type->name : "nothing", type->name);
+                                : hd_fail(HD_STATE, "a module of the model is %s: expected %s",
+                                          m ? m->type->name : "NULL", type->name);
 }
 
 typedef struct visit {

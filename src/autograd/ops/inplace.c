@@ -16,8 +16,9 @@
 static bool dtype_fits(const hd_tensor *x, hd_dtype result)
 {
     return hd__tensor_is_float(x->dtype) || result >= x->dtype ||
-           hd_fail(HD_DTYPE, "the result is %s, which x of %s cannot hold", hd_dtype_name(result),
-                   hd_dtype_name(x->dtype));
+           hd_fail(HD_DTYPE,
+                   "the result is %s, which x of %s cannot hold. Convert x with hd_to first",
+                   hd_dtype_name(result), hd_dtype_name(x->dtype));
 }
 
 /* ---------------------------------------------------------------- arithmetic */
