@@ -315,7 +315,7 @@ static hd_tensor *write_on(generation *g, hd_tensor *ids)
 typedef struct modes { /* the modules of a model, and whether each is in training mode */
     struct mode {
         hd_module *m;
-        bool training, there; /* there: the model is known to have it at the end */
+        bool training, there; /* there: the visit at the end has found m */
     } * v;
     int64_t n, room;
     bool any; /* at least one module is in training mode */
@@ -328,7 +328,7 @@ static bool mode_add(hd_module *m, const char *name, void *user)
         return false;
     }
     bool training = hd_module_training(m);
-    all->v[all->n++] = (struct mode){m, training, !*name}; /* the model itself stays there */
+    all->v[all->n++] = (struct mode){m, training, !*name}; /* there: true for the model itself */
     all->any = all->any || training;
     return true;
 }

@@ -119,7 +119,7 @@ int64_t hd__hf_positions(hd__hf_model *m);
 hd_tensor *hd__hf_model_forward(hd_module *m, hd_tensor *ids);
 void hd__hf_model_free(hd_module *m); /* the `free` function of all models */
 
-/* A child of a module, with its name there. */
+/* A child of a module, and the child's name in the module. */
 typedef struct hd__hf_part {
     const char *name;
     size_t at; /* the offset of the child's field in the module's struct */

@@ -128,7 +128,7 @@ typedef struct hd__mpi_slot {
     hd_ddp *d;
     hd_tensor *p;       /* the parameter, which the slot retains */
     int64_t hook;       /* the id of p's hook; -1: none */
-    int64_t bucket, at; /* its gradient's bucket, and the first element there */
+    int64_t bucket, at; /* its gradient's bucket, and the gradient's first element in it */
     bool ready;         /* in this round: the gradient is in the bucket */
     bool used;          /* in this round: this rank has a gradient for p */
     bool touched;       /* the backward that runs now, under hd_ddp_no_sync, has reached it */

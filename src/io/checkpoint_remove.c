@@ -67,7 +67,7 @@ static bool check_files_only(const char *dir)
         if (there && info.kind == HD__SYS_DIRECTORY) {
             ok = hd_fail(HD_FORMAT, "'%.*s' holds the directory '%.*s': expected files",
                          HD__CUT(dir), HD__CUT(name));
-            /* ENOENT: another process has removed it meanwhile */
+            /* ENOENT: another process has removed the file meanwhile */
         } else if (!there && errno != ENOENT) {
             ok = hd__file_fail(dir, "read", errno);
         }

@@ -299,7 +299,7 @@ static const hd__op where_op = HD__OP("WhereBackward0", where_backward);
 static hd_tensor *where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
 {
     hd_dtype d = hd__tensor_promote(a, b);
-    /* casts both before it makes y, which is laid out like the cast operands */
+    /* casts a and b before it makes y, which is laid out like the cast operands */
     a = hd__tensor_cast(a, d);
     b = a ? hd__tensor_cast(b, d) : NULL;
     hd_tensor *y = b ? hd__loop_out(d, 3, (hd_tensor *[]){condition, a, b}) : NULL;

@@ -216,7 +216,7 @@ hd_tensor *hd_l1_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
     }
     warn_broadcast_loss(x, target, ndim, sizes);
     HD__SCOPE_OR(NULL);
-    if (!hd__tensor_same_shape(x, target)) { /* after this neither is 0-d, so both dtypes count */
+    if (!hd__tensor_same_shape(x, target)) { /* x and target get dims, so that both dtypes count */
         x = hd_expand_n(x, ndim, sizes);
         target = hd_expand_n(target, ndim, sizes);
     }
