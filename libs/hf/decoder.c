@@ -85,7 +85,7 @@ hd_module *hd__decoder_attention_new(const hd__hf_config *c, int64_t layer)
     return (hd_module *)m;
 }
 
-/* Returns down(act(gate(x)) * up(x)). */
+/* Returns down(act(gate(x)) * up(x)); NULL with an error on failure. */
 hd_tensor *hd__decoder_mlp_forward(hd_module *self, hd_tensor *x)
 {
     hd__decoder_mlp *m = (hd__decoder_mlp *)self;

@@ -33,7 +33,7 @@ struct hd__hf_family {
     size_t size;                        /* the size of the public configuration */
     void (*defaults)(void *values);     /* fills a public configuration with the class's defaults */
     hd__hf_config_keys keys;            /* the keys of config.json, in the order of writing */
-    int64_t bos_token_id, eos_token_id; /* defaults for config.json; HD_NO_PADDING: none */
+    int64_t bos_token_id, eos_token_id; /* defaults for config.json; HD_NO_PADDING: no token */
     size_t rope; /* the offset of the hd_rotary_options; HD__NOWHERE: the family has none */
     /* Returns false with an error if config.json has values that heed does not support, and that no
      * kind of a key refuses. NULL: there are no such values. */

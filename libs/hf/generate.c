@@ -80,8 +80,8 @@ static hd_tensor *next_logits(generation *g, hd_tensor *ids)
 
 /* ---------------------------------------------------------------- a token */
 
-/* Returns the logits (b, vocab), in which each token of ids (b, t) is penalized once: its logit is
- * divided by `penalty`, or multiplied by it if it is negative. */
+/* Returns the logits (b, vocab), in which each token of ids (b, t) is penalized once: `penalty`
+ * divides a positive logit, and multiplies a negative one. NULL with an error on failure. */
 static hd_tensor *penalized(hd_tensor *logits, hd_tensor *ids, double penalty)
 {
     if (penalty == 1) {
@@ -104,7 +104,7 @@ static hd_tensor *penalized(hd_tensor *logits, hd_tensor *ids, double penalty)
     return y;
 }
 
-/* Returns the probabilities (b, k) of the k likeliest tokens. Sets *tokens to their ids (b, k). */
+/* Returns the probabilities (b, k) of the k likeliest tokens, or NULL; *tokens gets their ids. */
 static hd_tensor *kept_probabilities(hd_tensor *logits, hd_tensor *ids,
                                      const hd_generate_options *o, hd_tensor **tokens)
 {
@@ -119,15 +119,15 @@ static hd_tensor *kept_probabilities(hd_tensor *logits, hd_tensor *ids,
     return p;
 }
 
-/* Returns ids (b, t) with the last id of a row in the place of its padding. So the pad token gets
- * no penalty. */
+/* Returns ids (b, t) with the last id of a row in the place of its padding, so that the pad token
+ * gets no penalty. NULL on failure. */
 static hd_tensor *unpadded(hd_tensor *ids, const hd__hf_padding *p)
 {
     int64_t t = hd_size(ids, 1);
     return p->real ? hd_where(hd_narrow(p->real, 1, 0, t), ids, hd_narrow(ids, 1, t - 1, 1)) : ids;
 }
 
-/* Returns the next tokens (b,): drawn if o->do_sample is true, the likeliest otherwise. */
+/* Returns the next tokens (b,): drawn if o->do_sample is true, the likeliest otherwise; or NULL. */
 static hd_tensor *choose(hd_tensor *logits, hd_tensor *ids, const hd_generate_options *o)
 {
     if (!o->do_sample) {
@@ -315,7 +315,7 @@ static hd_tensor *write_on(generation *g, hd_tensor *ids)
 typedef struct modes { /* the modules of a model, and whether each is in training mode */
     struct mode {
         hd_module *m;
-        bool training, there; /* there: the model is known to have it at the end */
+        bool training, there; /* there: the visit at the end has found m */
     } * v;
     int64_t n, room;
     bool any; /* at least one module is in training mode */
@@ -328,7 +328,7 @@ static bool mode_add(hd_module *m, const char *name, void *user)
         return false;
     }
     bool training = hd_module_training(m);
-    all->v[all->n++] = (struct mode){m, training, !*name}; /* the model itself stays there */
+    all->v[all->n++] = (struct mode){m, training, !*name}; /* there: true for the model itself */
     all->any = all->any || training;
     return true;
 }

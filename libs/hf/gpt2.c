@@ -7,7 +7,7 @@
 
 #include "hf/family.h"
 
-typedef struct conv1d { /* the layer y = x W + b, whose weight W is (in, out) */
+typedef struct conv1d { /* the layer y = x @ W + b, whose weight W is (in, out) */
     hd_module base;
     hd_tensor *weight, *bias;
 } conv1d;

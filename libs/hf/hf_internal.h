@@ -119,7 +119,7 @@ int64_t hd__hf_positions(hd__hf_model *m);
 hd_tensor *hd__hf_model_forward(hd_module *m, hd_tensor *ids);
 void hd__hf_model_free(hd_module *m); /* the `free` function of all models */
 
-/* A child of a module, with its name there. */
+/* A child of a module, and the child's name in the module. */
 typedef struct hd__hf_part {
     const char *name;
     size_t at; /* the offset of the child's field in the module's struct */
@@ -169,7 +169,7 @@ hd__hf_model *hd__hf_model_of(hd_module *m);
  * keys and values. Otherwise attends to k and v. */
 hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__hf_context *c,
                          int64_t layer, double dropout);
-/* Returns a view (b, heads, t, d) of x (b, t, heads * d). */
+/* Returns a view (b, heads, t, d) of x (b, t, heads * d), or NULL on failure. */
 hd_tensor *hd__hf_heads(hd_tensor *x, int64_t heads);
 
 /* Returns false with an error unless the ids are int64 (b, t) with t > 0. */

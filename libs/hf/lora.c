@@ -1,7 +1,7 @@
 /* lora.c - LoRA: puts low-rank adapters in the place of Linear and Conv1D modules, merges them into
  * the weights, and reads and writes their files.
  *
- *     y = x W^T + b + (lora_alpha / r) B(A(dropout(x)))
+ *     y = x @ W^T + b + (lora_alpha / r) * B(A(dropout(x)))
  *
  * hd_lora_apply and hd_lora_load change the model last. First they find the modules, make all
  * adapters outside of it, and fill them. Then they exchange modules, which needs no memory. */
@@ -30,8 +30,8 @@ static bool is_conv1d(const hd_module *m)
 
 /* ---------------------------------------------------------------- running */
 
-/* Computes the y above. Multiplies A's result by lora_alpha / r, because it is the smallest
- * tensor. */
+/* Returns y, by the formula at the top of the file; NULL on failure. Multiplies A's result by
+ * lora_alpha / r, because it is the smallest tensor. */
 static hd_tensor *lora_forward(hd_module *self, hd_tensor *x)
 {
     lora *m = (lora *)self;
@@ -241,7 +241,7 @@ static bool fill_adapters(const char *path, const hd_safetensors *f, const hd_di
 }
 
 /* Returns x as float32, to compare it with another weight. If `rounded` is true, because x or the
- * other weight is bfloat16, rounds x to bfloat16 first. */
+ * other weight is bfloat16, rounds x to bfloat16 first. NULL on failure. */
 static hd_tensor *comparable(hd_tensor *x, bool rounded)
 {
     return hd_to(rounded ? hd_to(x, HD_BFLOAT16) : x, HD_FLOAT32);
@@ -373,9 +373,9 @@ bool hd_lora_apply(hd_module *m, const hd_lora_options *options)
 
 /* ---------------------------------------------------------------- merging */
 
-/* Sets the weight of m->plain to W + (lora_alpha / r) B A, and its bias and mode to those of m. The
- * weight is a new tensor with the dtype of A and B, so parameters that are tied to W do not change.
- * Returns false with an error on failure. */
+/* Sets the weight of m->plain to W + (lora_alpha / r) * B @ A, and its bias and mode to those of m.
+ * The weight is a new tensor with the dtype of A and B, so parameters that are tied to W do not
+ * change. Returns false with an error on failure. */
 static bool lora_add(lora *m)
 {
     HD_NO_GRAD;

@@ -143,7 +143,7 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__hf_
     o.dropout_p = dropout;
     o.enable_gqa = hd_size(q, 1) != hd_size(k, 1);
     o.attn_mask = c->mask ? c->mask : HD_NONE;
-    o.is_causal = !c->mask && hd_size(q, 2) == hd_size(k, 2); /* else q is the last token only */
+    o.is_causal = !c->mask && hd_size(q, 2) == hd_size(k, 2); /* else q has only the last token */
     hd_tensor *y = hd_scaled_dot_product_attention_with(q, k, v, &o, NULL); /* (b, heads, t, d) */
     return hd_flatten(hd_transpose(y, 1, 2), 2, 3);
 }
@@ -151,8 +151,8 @@ hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__hf_
 void *hd__hf_part_of(hd_module *m, const hd_module_type *type)
 {
     return m && m->type == type ? m
-                                : hd_fail(HD_STATE, "found %s in the place of a %s",
-                                          m ? m->type->name : "nothing", type->name);
+                                : hd_fail(HD_STATE, "a module of the model is %s: expected %s",
+                                          m ? m->type->name : "NULL", type->name);
 }
 
 typedef struct visit {

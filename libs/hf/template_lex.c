@@ -20,7 +20,8 @@ static char lex_byte(const lexer *l, size_t at)
     return at < l->n ? l->text[at] : '\0';
 }
 
-/* Adds a token that begins at l->at and ends before offset `end`, and sets l->at to `end`. */
+/* Adds a token that begins at l->at and ends before offset `end`, and sets l->at to `end`.
+ * If memory runs out, sets l->r->failed, with an error, and changes nothing else. */
 static void lex_put(lexer *l, hd__template_token_kind kind, hd__template_value v, size_t end)
 {
     if (!hd__text_grow(&l->tokens, &l->room, l->count + 1, sizeof *l->tokens)) {

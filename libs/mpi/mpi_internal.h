@@ -30,7 +30,7 @@ typedef struct hd__mpi_world {
     MPI_Comm control;  /* for meetings, texts and single tensors */
     MPI_Comm parts;    /* for slices of gradients, in the order of the pieces */
     MPI_Comm averages; /* for the slices' averages, in the order of the pieces */
-    hd_ddp *ddp;       /* the only one, or NULL */
+    hd_ddp *ddp;       /* the process's only hd_ddp; NULL: there is none */
 } hd__mpi_world;
 
 extern hd__mpi_world hd__mpi;
@@ -126,9 +126,9 @@ void hd__mpi_traffic_end(hd__mpi_traffic *e);
 /* A parameter that requires grad, and the place of its gradient. */
 typedef struct hd__mpi_slot {
     hd_ddp *d;
-    hd_tensor *p;       /* retained */
+    hd_tensor *p;       /* the parameter, which the slot retains */
     int64_t hook;       /* the id of p's hook; -1: none */
-    int64_t bucket, at; /* its gradient's bucket, and the first element there */
+    int64_t bucket, at; /* its gradient's bucket, and the gradient's first element in it */
     bool ready;         /* in this round: the gradient is in the bucket */
     bool used;          /* in this round: this rank has a gradient for p */
     bool touched;       /* the backward that runs now, under hd_ddp_no_sync, has reached it */
@@ -141,7 +141,7 @@ typedef struct hd__mpi_bucket {
     int64_t slots;   /* the number of its slots */
     int64_t missing; /* in this round: the number of its slots that are not ready */
     int64_t pieces;
-    hd_tensor *data; /* in this round: (room,), retained */
+    hd_tensor *data; /* in this round: its elements (room,), retained */
 } hd__mpi_bucket;
 
 struct hd_ddp {

@@ -29,8 +29,8 @@ typedef struct heat_map {
     double cell;                      /* the side of a cell */
     double beside, below;             /* the space for texts left of the cells, and below them */
     double panel_width, panel_height; /* the size of a panel and the gap after it */
-    double left, top;                 /* where the cells of the first panel begin */
-    double right, bottom;             /* where the last column and the last row of panels end */
+    double left, top;                 /* the place where the cells of the first panel begin */
+    double right, bottom;             /* the ends of the last column and the last row of panels */
     double bar_step;                  /* the height of one colour in the colour bar */
 } heat_map;
 

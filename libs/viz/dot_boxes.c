@@ -92,7 +92,7 @@ static const char *product_kind(const hd__viz_graph *g, int64_t i)
     }
     int64_t right = hd__viz_graph_input(g, i, 1, NULL);
     bool turned = right >= 0 && g->nodes[right].layout && g->nodes[right].leaf >= 0;
-    return turned && second == 2 ? "Linear" : "Matmul"; /* x W^T */
+    return turned && second == 2 ? "Linear" : "Matmul"; /* x @ W^T */
 }
 
 static void put_kind(hd__viz_graph *g, int64_t i)

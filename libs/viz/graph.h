@@ -29,7 +29,7 @@ typedef struct hd__viz_graph_node {
     int64_t takers; /* of a named leaf: the number of calls that take the leaf and data */
     int64_t below;  /* the nearest node after it that is on all its paths */
     int64_t depth;  /* the number of steps to `below` that lead to the tensor */
-    int64_t jump;   /* a node some steps to `below` further down (graph_modules.c) */
+    int64_t jump;   /* a node further down the chain of `below`, for long walks (graph_modules.c) */
     int64_t module; /* the module in which it is drawn */
     int64_t box;    /* the module whose box hides it, or -1 */
     bool layout;    /* a call that only views or copies its one input */
@@ -41,7 +41,7 @@ typedef struct hd__viz_graph_module {
     int depth; /* 0 for module 0 */
     int64_t parent;
     int64_t end;          /* the first node that is on all paths of all its calls, or -1 */
-    bool numbered, named; /* a child has a number as its name; a child has another kind of name */
+    bool numbered, named; /* numbered: a child's name is a number; named: a child's is no number */
     bool list;            /* it is, or may be, a list of modules, which is not called */
     bool once; /* it was called only once, because one of its leaves goes into only one call */
     const char *class_name;  /* such as "MultiHeadAttention", or NULL */

@@ -117,7 +117,7 @@ static void find_lists(hd__viz_graph *g)
  * steps. A jump is the step to `below`. If the next two jumps from there have the same length, it
  * includes both. */
 
-/* Returns the first node on i's chain whose depth is at most `depth`; i itself if its depth is. */
+/* Returns the first node on i's chain whose depth is at most `depth`, which may be i itself. */
 static int64_t go_down(const hd__viz_graph *g, int64_t i, int64_t depth)
 {
     while (g->nodes[i].depth > depth) {

@@ -69,7 +69,7 @@ static bool check_type(hd_token_type type)
 }
 
 /* Returns ids as a contiguous tensor. Returns NULL with an error unless ids is int64 (n,) and its
- * values are from 0 to 2^(8 width) - 1. */
+ * values are from 0 to 2^(8 * width) - 1. */
 static hd_tensor *checked_ids(const hd_tensor *ids, int width)
 {
     if (!hd__tensor_arg("ids", ids)) {

@@ -314,7 +314,8 @@ static makers makers_in(const hd_scope *s)
 
 enum { WORTH_A_NOTE = 1 << 20 }; /* the fewest bytes for which a scope is named */
 
-/* Writes into text which scope holds the most bytes, and which function made most of them. */
+/* Writes into text which scope holds the most bytes, and which function made most of them. Writes
+ * nothing if no scope holds WORTH_A_NOTE bytes. */
 void hd__hear_memory_ran_out(char text[HD__NOTE])
 {
     makers most = {.bytes = WORTH_A_NOTE - 1};

@@ -67,7 +67,7 @@ static bool check_files_only(const char *dir)
         if (there && info.kind == HD__SYS_DIRECTORY) {
             ok = hd_fail(HD_FORMAT, "'%.*s' holds the directory '%.*s': expected files",
                          HD__CUT(dir), HD__CUT(name));
-            /* ENOENT: another process has removed it meanwhile */
+            /* ENOENT: another process has removed the file meanwhile */
         } else if (!there && errno != ENOENT) {
             ok = hd__file_fail(dir, "read", errno);
         }
@@ -143,8 +143,8 @@ static bool remove_in(int parent, hd__folder *f)
 
 /* Removes the hidden directories that earlier calls for f->path have left because they failed or
  * were killed. Sets *gone to true if there was one and f->path does not exist: then nothing of the
- * checkpoint is left. Returns false with an error if f->path does not exist and one of them cannot
- * be removed. */
+ * checkpoint is left. Returns false with an error if f->path does not exist and one of these
+ * directories cannot be removed. */
 static bool go_on(const hd__folder *f, bool *gone)
 {
     hd__file_left_overs left = {0};

@@ -153,7 +153,7 @@ bool hd__io_in_elements(const hd__io_in *in, const char *what, int64_t at, const
 bool hd__io_write_elements(hd__file_whole *file, bool swap, hd_tensor *x)
 {
     HD__SCOPE_OR(false);
-    hd_tensor *y = swap ? hd__tensor_clone(x) : hd__tensor_contiguous(x); /* x's shape */
+    hd_tensor *y = swap ? hd__tensor_clone(x) : hd__tensor_contiguous(x); /* in x's shape */
     if (y && swap) {
         swap_bytes(hd__tensor_ptr(y), (int)hd_dtype_size(y->dtype), y->numel);
     }

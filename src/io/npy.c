@@ -301,9 +301,10 @@ hd_tensor *hd_load_npy(const char *path)
 
 /* ---------------------------------------------------------------- writing */
 
-/* Writes the same header as numpy.save: spaces fill it up so that the data begins at a multiple of
- * 64. numpy also reserves space for a larger first size. With up to 8 sizes, this space never
- * changes the length of the header, so this function does not reserve it. */
+/* Appends to t the same header as numpy.save writes: spaces fill it up so that the data begins at a
+ * multiple of 64. numpy also reserves space for a larger first size. With up to 8 sizes, this space
+ * never changes the length of the header, so this function does not reserve it. If memory runs out,
+ * sets t->failed. */
 static void put_header(hd__text *t, const hd_tensor *x)
 {
     enum { LENGTH_AT = MAGIC_BYTES, BEGIN = 10, ALIGNMENT = 64 };

@@ -200,9 +200,9 @@ static int32_t first_parts(bpe_word *w)
 }
 
 /* Splits the word s into its first parts, and sets *good to the result of first_parts. If this is
- * n, adds the pairs of neighbours to the heap. The heap can hold 3 n pairs: there are fewer than n
- * at first, and each of fewer than n merges adds at most two. Returns false with an error if memory
- * runs out. */
+ * n, adds the pairs of neighbours to the heap. The heap can hold 3 * n pairs: there are fewer than
+ * n at first, and each of fewer than n merges adds at most two. Returns false with an error if
+ * memory runs out. */
 static bool start_word(bpe_word *w, const char *s, int32_t n, int32_t *good)
 {
     if (!hd__text_grow(&w->parts, &w->parts_room, n, sizeof *w->parts) ||

@@ -235,7 +235,7 @@ static int64_t added_id(hd__bpe_reader *r, int64_t written, const hd__text *name
 
 /* Adds the token v of added_tokens to r->added. If the vocabulary lacks the token, also adds an
  * entry for it. The entry's text is the token's pattern, because the Python package "tokenizers"
- * decodes the token to its pattern. */
+ * decodes the token to its pattern. On failure, sets r->failed and an error. */
 static void read_added(hd__bpe_reader *r, hd__bpe_value v)
 {
     hd__bpe_value m[ADDED];
@@ -297,7 +297,7 @@ static uint8_t kind_of(const hd__bpe_reader *r, const hd__bpe_added *a)
 }
 
 /* Sets the pointers of r->b's added tokens into r->added_text, which must not grow any more. Then
- * indexes and checks the tokens, and sets their flags. */
+ * indexes and checks the tokens, and sets their flags. On failure, sets r->failed and an error. */
 static void enter_added(hd__bpe_reader *r)
 {
     hd__bpe *b = r->b;

@@ -42,7 +42,8 @@ static const section decoders = {
 };
 
 /* Appends " key=value" to the short text `to`; a string is in quotes. For a regular expression that
- * heed knows, appends its name, as in " key: Llama 3". Appends nothing if v is missing. */
+ * heed knows, appends its name, as in " key: Llama 3". Appends nothing if v is missing. If
+ * memory runs out, sets to->failed. */
 static void describe_member(hd__bpe_reader *r, const char *key, hd__bpe_value v, hd__text *to)
 {
     if (v.kind == HD__JSON_OBJECT &&

@@ -495,10 +495,10 @@ START_TEST(parts_that_are_others)
     ck_error(HD_INDEX, "hd_generate: id 8: expected 0 to 2");
     ck_assert(hd_module_set(m, "transformer.h.1.attn", hd_linear_new(8, 8, true)));
     ck_assert_ptr_null(hd_forward(m, ids));
-    ck_error(HD_STATE, "GPT2Block: found Linear in the place of a GPT2Attention");
+    ck_error(HD_STATE, "GPT2Block: a module of the model is Linear: expected GPT2Attention");
     hd_module_free(hd_module_take(m, "transformer"));
     ck_assert_ptr_null(hd_forward(m, ids));
-    ck_error(HD_STATE, "GPT2LMHeadModel: found nothing in the place of a GPT2Model");
+    ck_error(HD_STATE, "GPT2LMHeadModel: a module of the model is NULL: expected GPT2Model");
     hd_module_free(m);
     hd_module_free(other);
 }

@@ -152,11 +152,15 @@ START_TEST(errors_change_nothing)
     ck_assert_ptr_null(hd_masked_fill_(x, i, 0));
     ck_error(HD_DTYPE, "hd_masked_fill_: mask of int64: expected bool");
     ck_assert_ptr_null(hd_add_scalar_(i, 1.5));
-    ck_error(HD_DTYPE, "hd_add_scalar_: the result is float32, which x of int64 cannot hold");
+    ck_error(HD_DTYPE,
+             "hd_add_scalar_: the result is float32, which x of int64 cannot hold. Convert x "
+             "with hd_to first");
     ck_assert_ptr_null(hd_div_(i, i));
-    ck_error(HD_DTYPE, "hd_div_: the result is float32, which x of int64 cannot hold");
+    ck_error(HD_DTYPE, "hd_div_: the result is float32, which x of int64 cannot hold. Convert x "
+                       "with hd_to first");
     ck_assert_ptr_null(hd_mul_(t, i));
-    ck_error(HD_DTYPE, "hd_mul_: the result is int64, which x of bool cannot hold");
+    ck_error(HD_DTYPE, "hd_mul_: the result is int64, which x of bool cannot hold. Convert x "
+                       "with hd_to first");
     ck_assert_ptr_null(hd_sub_(t, t));
     ck_error(HD_DTYPE,
              "hd_sub_: bool and bool: expected no bool. Use hd_logical_xor or hd_logical_not");

@@ -302,11 +302,13 @@ START_TEST(multinomial_follows_the_weights)
     hd_tensor *nothing = hd_zeros(HD_FLOAT64, 0, 0); /* no rows, and nothing to draw from */
     ck_assert_str_eq(hd_shape_repr(hd_multinomial(nothing, 1, true)), "torch.Size([0, 1])");
     ck_assert_ptr_null(hd_multinomial(nothing, 1, false));
-    ck_error(HD_VALUE, "hd_multinomial: 1 samples without replacement from p (0, 0): expected 1 or "
-                       "more, and enough weights");
+    ck_error(HD_VALUE, "hd_multinomial: 1 samples without replacement from p (0, 0): expected at "
+                       "least one sample and one weight, and without replacement at most one "
+                       "sample for each weight");
     ck_assert_ptr_null(hd_multinomial(hd_zeros(HD_FLOAT64, 2, 0), 1, true));
-    ck_error(HD_VALUE, "hd_multinomial: 1 samples with replacement from p (2, 0): expected 1 or "
-                       "more, and enough weights");
+    ck_error(HD_VALUE, "hd_multinomial: 1 samples with replacement from p (2, 0): expected at "
+                       "least one sample and one weight, and without replacement at most one "
+                       "sample for each weight");
     ck_no_error();
 }
 END_TEST
@@ -389,11 +391,13 @@ START_TEST(errors_of_draws)
     ck_error(HD_VALUE,
              "hd_multinomial: the weights of row 0 of (2, 3) are all 0: expected one above 0");
     ck_assert_ptr_null(hd_multinomial(x, 4, false));
-    ck_error(HD_VALUE, "hd_multinomial: 4 samples without replacement from p (3,): expected 1 or "
-                       "more, and enough weights");
+    ck_error(HD_VALUE, "hd_multinomial: 4 samples without replacement from p (3,): expected at "
+                       "least one sample and one weight, and without replacement at most one "
+                       "sample for each weight");
     ck_assert_ptr_null(hd_multinomial(x, 0, true));
-    ck_error(HD_VALUE, "hd_multinomial: 0 samples with replacement from p (3,): expected 1 or "
-                       "more, and enough weights");
+    ck_error(HD_VALUE, "hd_multinomial: 0 samples with replacement from p (3,): expected at "
+                       "least one sample and one weight, and without replacement at most one "
+                       "sample for each weight");
     ck_assert_ptr_null(hd_multinomial(hd_ones(HD_FLOAT32, 1, 1, 1), 1, true));
     ck_error(HD_SHAPE, "hd_multinomial: p (1, 1, 1): expected (m,) or (rows, m)");
 }

@@ -14,8 +14,8 @@
 enum arith_saves { NOTHING, FACTORS, DIVISOR, BOTH_FACTORS };
 
 /* Returns y = a op b, recorded; NULL with an error on failure. With NOTHING, the node saves no
- * operand. Otherwise it saves each operand if the other one needs a gradient. With DIVISOR it
- * always saves b, and with BOTH_FACTORS always both. */
+ * operand. With FACTORS, it saves each operand if the other one needs a gradient. DIVISOR is like
+ * FACTORS, but always saves b. BOTH_FACTORS always saves both. */
 static hd_tensor *arith(const hd__op *op, hd_tensor *a, hd_tensor *b, enum arith_saves saves)
 {
     hd_dtype d;
@@ -43,7 +43,7 @@ void hd__op_neg_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = hd_neg(dy[0]);
 }
 
-/* da += dy,  db += -dy; x - s has the one input x */
+/* da += dy,  db += -dy. For x - s, a is x, and there is no b. */
 static void sub_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = hd__node_needs(n, 0) ? dy[0] : HD_NONE;
@@ -70,7 +70,7 @@ static void div_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-/* da += dy b a^(b-1), 0 where b = 0;  db += dy y ln a, 0 where a = 0 and b >= 0 */
+/* da += dy * b * a^(b-1), 0 where b = 0;  db += dy * y * ln a, 0 where a = 0 and b >= 0 */
 static void pow_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *a = hd__node_saved_get(n, 0), *b = hd__node_saved_get(n, 1);
@@ -100,7 +100,7 @@ static void larger_or_smaller_backward(hd__node *n, hd_tensor *const *dy, hd_ten
     }
 }
 
-/* da += dy,  db += dy; x + s has the one input x */
+/* da += dy,  db += dy. For x + s, a is x, and there is no b. */
 const hd__op hd__op_add = HD__OP_KIND("AddBackward0", hd__op_same_backward, HDK_ADD);
 const hd__op hd__op_sub = HD__OP_KIND("SubBackward0", sub_backward, HDK_SUB);
 const hd__op hd__op_mul = HD__OP_KIND("MulBackward0", mul_backward, HDK_MUL);
@@ -171,14 +171,14 @@ static hd_tensor *arith_scalar(const hd__op *op, hd_tensor *x, hd_scalar s, bool
     return HD__RECORD(op, y, HD__IN(1, &x), HD__PARAMS(s));
 }
 
-/* dx += dy s, or dy / s */
+/* dx += dy * s for x * s,  dx += dy / s for x / s */
 static void scalar_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hd_scalar *s = hd__node_params(n);
     dx[0] = arith_scalar(n->op, dy[0], *s, false);
 }
 
-/* dx += dy s x^(s-1), 0 where s = 0 */
+/* dx += dy * s * x^(s-1), 0 where s = 0 */
 static void pow_scalar_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hd_scalar s = *(const hd_scalar *)hd__node_params(n);
@@ -229,8 +229,8 @@ hd_tensor *(hd_rsub_scalar)(hd_tensor *x, hd_scalar s)
     return arith_scalar(&rsub_op, x, s, true);
 }
 
-/* Returns x to the power s in dtype d, unrecorded. As in PyTorch, exponents such as 2 and 0.5 have
- * loops of their own, because pow_loop would round differently. */
+/* Returns x to the power s in dtype d, unrecorded; NULL on failure. As in PyTorch, exponents such
+ * as 2 and 0.5 have loops of their own, because pow_loop would round differently. */
 static hd_tensor *power(hd_tensor *x, hd_scalar s, hdk_loop pow_loop, hd_dtype d)
 {
     static const struct {
@@ -299,7 +299,7 @@ static const hd__op where_op = HD__OP("WhereBackward0", where_backward);
 static hd_tensor *where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
 {
     hd_dtype d = hd__tensor_promote(a, b);
-    /* casts both before it makes y, which is laid out like the cast operands */
+    /* casts a and b before it makes y, which is laid out like the cast operands */
     a = hd__tensor_cast(a, d);
     b = a ? hd__tensor_cast(b, d) : NULL;
     hd_tensor *y = b ? hd__loop_out(d, 3, (hd_tensor *[]){condition, a, b}) : NULL;

@@ -128,8 +128,8 @@ hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src)
 
 /* ---------------------------------------------------------------- x[...] = value */
 
-/* Returns the view x[index...], to which the caller writes; x itself if the index picks all of
- * x. */
+/* Returns the view x[index...], to which the caller writes, or x itself if the index picks all of
+ * x. NULL with an error if the index is wrong or memory runs out. */
 static hd_tensor *target_of(hd_tensor *x, int n, const int64_t *index)
 {
     hd_tensor *part = hd_getitem_n(x, n, index);

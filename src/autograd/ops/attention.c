@@ -17,8 +17,8 @@
 
 typedef hd__attention_call attention_args;
 
-/* The most multiplications for which the fused path, row by row, is faster than the composed path.
- * Measured with 8 and 16 features per head. */
+/* With few keys, the fused path goes row by row. Up to this many multiplications, it is then faster
+ * than the composed path, as measured with 8 and 16 features per head. */
 enum { ROWS_PAY = 1 << 13 };
 
 static atomic_bool fused = true;
@@ -45,8 +45,9 @@ static int sizes_of(const attention_args *c, int64_t rows, int64_t cols, int64_t
     return c->n_batch + (cols < 0 ? 1 : 2);
 }
 
-/* w = softmax(scale q k^T + mask),  y = w v,  ds = w (dy v^T - sum(dy y)):
- * dq += scale ds k,  dk += scale ds^T q,  dv += w^T dy. In y and dv, w is taken after dropout. */
+/* Matrix products are written @: w = softmax(scale * q @ k^T + mask),  y = w @ v,
+ * ds = w * (dy @ v^T - sum(dy * y)):  dq += scale * ds @ k,  dk += scale * ds^T @ q,
+ * dv += w^T @ dy. In y and dv, w is taken after dropout. */
 static void attention_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const attention_args *c = hd__node_params(n);
@@ -101,7 +102,7 @@ static bool draw_bits(attention_args *c, hd_tensor **bits)
     int64_t n = c->heads * h->l * h->s, bytes = (n + 7) / 8;
     *bits = HD_NONE;
     if (h->keep == 1 || h->keep == 0) {
-        h->bits = NULL; /* limit stays 0: for a keep of 0, no weight is kept */
+        h->bits = NULL; /* h->limit stays 0, so with a keep of 0 no weight is kept */
         h->seed = 1;
         return true;
     }
@@ -333,8 +334,8 @@ static bool weights_repeat(const hd_tensor *q, const hd_tensor *k, const attenti
     return !all || memcmp(w.batch, c->batch, sizeof *w.batch * (size_t)w.n_batch) != 0;
 }
 
-/* Computes attention by the fused or the composed path. The caller has checked the arguments and
- * filled c. Returns NULL with an error on failure. */
+/* Returns attention, computed by the fused or the composed path; NULL with an error on failure. The
+ * caller has checked the arguments and filled c. */
 static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                const hd_attention_options *o, attention_args *c,
                                hd_tensor **weights)
@@ -359,7 +360,7 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
 }
 
 /* Returns a view of x whose dim -3, the heads, is split in two: (keys, group) if x has keys * group
- * heads, (heads, 1) otherwise. */
+ * heads, (heads, 1) otherwise. NULL on failure. */
 static hd_tensor *split_groups(hd_tensor *x, int64_t keys, int64_t group)
 {
     int64_t sizes[HD_MAX_DIMS + 1], *heads = sizes + x->ndim - 3;
@@ -371,9 +372,9 @@ static hd_tensor *split_groups(hd_tensor *x, int64_t keys, int64_t group)
     return hd_view_n(x, x->ndim + 1, sizes);
 }
 
-/* Computes attention in which `group` heads of q share a head of k and v. Views q as (..., keys,
- * group, l, d), k as (..., keys, 1, s, d) and v as (..., keys, 1, s, dv). These broadcast without a
- * copy. */
+/* Returns attention in which `group` heads of q share a head of k and v; NULL with an error on
+ * failure. Views q as (..., keys, group, l, d), k as (..., keys, 1, s, d) and v as (..., keys, 1,
+ * s, dv), which broadcast without a copy. */
 static hd_tensor *grouped_attention(hd_tensor *q, hd_tensor *k, hd_tensor *v,
                                     const hd_attention_options *o, int64_t group, attention_args *c,
                                     hd_tensor **weights)

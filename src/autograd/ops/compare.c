@@ -27,9 +27,9 @@ static hd_tensor *compare_scalar(int op, hd_tensor *x, hd_scalar s)
     return hd__tensor_arg("x", x) ? compare_in(hd__tensor_promote_scalar(x, s), op, x, s) : NULL;
 }
 
-/* Returns the result of `loop`, which takes bools, for a and b. Converts both to their common dtype
- * first, and then to bool. So if a is a float32 tensor and b is a 0-d float64 of 1e-50, b becomes
- * 0, which is false. */
+/* Returns the bool tensor loop(a, b); NULL with an error on failure. Converts a and b to their
+ * common dtype first, and then to bool. So if a is a float32 tensor and b is a 0-d float64 of
+ * 1e-50, b becomes 0, which is false. */
 static hd_tensor *logical_op(hdk_loop loop, hd_tensor *a, hd_tensor *b)
 {
     if (!hd__tensor_two_args(a, b)) {
@@ -192,9 +192,9 @@ bool hd_equal(hd_tensor *a, hd_tensor *b)
            all_true(compare(HDK_EQ, a, b));
 }
 
-/* Returns a bool tensor. An element is true if a == b, or if |a - b| is finite and at most atol +
- * |rtol b|, or if equal_nan is true and both are NaN. The differences of integers are computed in
- * float32. */
+/* Returns a bool tensor; NULL with an error on failure. An element is true if a == b, or if |a - b|
+ * is finite and at most atol + |rtol b|, or if equal_nan is true and both are NaN. The differences
+ * of integers are computed in float32. */
 static hd_tensor *is_close(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equal_nan)
 {
     hd_tensor *close = hd_eq(a, b);

@@ -235,9 +235,9 @@ static bool repeats_ok(int64_t repeats)
     return repeats >= 0 || hd_fail(HD_VALUE, "%" PRId64 " repeats: expected 0 or more", repeats);
 }
 
-/* Returns a copy of x with dim d r times as large: each block of the dims from `inner` on is
- * repeated r times. `inner` is d to repeat the whole dim, or d + 1 to repeat each index. NULL on
- * failure. */
+/* Returns a copy of x in which the size of dim d is multiplied by r: each block of the dims from
+ * `inner` on is repeated r times. `inner` is d to repeat the whole dim, or d + 1 to repeat each
+ * index. NULL with an error on failure. */
 static hd_tensor *repeated(hd_tensor *x, int d, int inner, int64_t r)
 {
     int64_t sizes[HD_MAX_DIMS], size;
@@ -259,7 +259,8 @@ typedef struct repeats {
     int64_t n[HD_MAX_DIMS]; /* the number of repeats along each dim of the result */
 } repeats;
 
-/* Returns x with leading dims of size 1 added, repeated n[d] times along each dim d; unrecorded. */
+/* Adds leading dims of size 1 to x, and repeats it p->n[d] times along each dim d. Returns the
+ * result, unrecorded; NULL with an error on failure. */
 static hd_tensor *tiled(hd_tensor *x, const repeats *p)
 {
     HD_NO_GRAD;
@@ -351,8 +352,8 @@ typedef struct cut {
     bool lower;
 } cut;
 
-/* Zeroes rows [begin, end) outside the triangle: in row i of a matrix, the columns above i +
- * diagonal (lower) or below it (upper). */
+/* Zeroes the elements outside the triangle in rows [begin, end). In row i of a matrix these are the
+ * columns j > i + diagonal for LOWER, and j < i + diagonal for UPPER. */
 static void cut_rows(int64_t begin, int64_t end, void *arg)
 {
     const cut *c = arg;

@@ -26,7 +26,7 @@ hd_gradcheck_options hd_gradcheck_defaults(void)
         .size = sizeof(hd_gradcheck_options), .eps = 1e-6, .atol = 1e-5, .rtol = 1e-3};
 }
 
-/* Returns weights in [0.5, 1.5) for the elements of y; no two are equal. */
+/* Returns weights in [0.5, 1.5) for the elements of y, no two of them equal; NULL on failure. */
 static hd_tensor *weights_like(const hd_tensor *y)
 {
     hd_tensor *w = hd__tensor_empty_as(HD_FLOAT64, y);
@@ -50,7 +50,7 @@ static hd_tensor *check_call(const check *c)
     return y && hd__tensor_arg("f's result", y) && hd__tensor_float_arg(y) ? y : NULL;
 }
 
-/* Returns sum(weights * f's result), computed in float64; NaN if it fails. */
+/* Returns sum(weights * f's result), computed in float64; NaN on failure. */
 static double weighted(const check *c)
 {
     HD__SCOPE_OR(NAN);

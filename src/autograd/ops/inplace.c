@@ -12,19 +12,20 @@
 #include "tensor/tensor_args.h"
 
 /* True if x's dtype is of the result's category or a higher one (bool < integer < float); otherwise
- * fails with HD_DTYPE. Compares the numbers of the dtypes, which are in the opposite order. */
+ * fails with HD_DTYPE. For int64 and bool, a lower hd_dtype is a higher category. */
 static bool dtype_fits(const hd_tensor *x, hd_dtype result)
 {
     return hd__tensor_is_float(x->dtype) || result >= x->dtype ||
-           hd_fail(HD_DTYPE, "the result is %s, which x of %s cannot hold", hd_dtype_name(result),
-                   hd_dtype_name(x->dtype));
+           hd_fail(HD_DTYPE,
+                   "the result is %s, which x of %s cannot hold. Convert x with hd_to first",
+                   hd_dtype_name(result), hd_dtype_name(x->dtype));
 }
 
 /* ---------------------------------------------------------------- arithmetic */
 
-/* Records and computes x = x op b in dtype d. The caller has done all checks. First allocates what
- * it needs: b cast to d or, if x has another dtype than d, the result in d, which is then copied to
- * x. Returns NULL, and x is unchanged, if memory runs out. */
+/* Records and computes x = x op b in dtype d. The caller has done all checks. Allocates before
+ * it writes: b cast to d, if x has dtype d; otherwise the result in d, which is then copied to x.
+ * Returns x. If memory runs out, returns NULL with an error, and x is unchanged. */
 static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd__record_args *a,
                                    hdk_loop loop, hd_dtype d, hd_tensor *b)
 {

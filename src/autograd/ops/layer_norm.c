@@ -74,8 +74,9 @@ static norm_task task_of(const hd_tensor *x, int n, const hd_tensor *weight, con
                        .stream = x->numel * item >= HDK_STREAM_BYTES};
 }
 
-/* z = (x - mean) / s,  s = sqrt(var + eps),  g = dy weight:
- * dx += (g - mean(g) - z mean(g z)) / s;  over all rows: dweight += sum dy z,  dbias += sum dy */
+/* z = (x - mean) / s,  s = sqrt(var + eps),  g = dy * weight:
+ * dx += (g - mean(g) - z * mean(g * z)) / s;  dweight += sum(dy * z) and dbias += sum(dy), both
+ * over all rows */
 static void layer_norm_backward(hd__node *node, hd_tensor *const *dy, hd_tensor **dx)
 {
     const int *dims = hd__node_params(node);
@@ -175,7 +176,8 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
 
 static const hd__op plus_eps_op = HD__OP("AddBackward1", hd__op_same_backward);
 
-/* Returns x + eps. PyTorch adds it in C++, so the node's name is not that of hd_add_scalar. */
+/* Returns x + eps, recorded; NULL on failure. PyTorch adds it in C++, so the node's name is not
+ * that of hd_add_scalar. */
 static hd_tensor *plus_eps(hd_tensor *x, double eps)
 {
     hd_tensor *y;

@@ -84,7 +84,8 @@ static bool linear_shapes_ok(const hd_tensor *x, const hd_tensor *weight, const 
            bias_fits(weight, bias);
 }
 
-/* Returns y (...) = x weight + bias, for x (..., in) and weight (in,). */
+/* Returns x @ weight + bias, of shape (...), for x (..., in) and weight (in,); NULL with an error
+ * on failure. */
 static hd_tensor *one_output(hd_tensor *x, hd_tensor *weight, hd_tensor *bias)
 {
     HD__SCOPE_OR(NULL);
@@ -142,8 +143,8 @@ static bool bilinear_shapes_ok(const hd_tensor *x1, const hd_tensor *x2, const h
            bias_fits(weight, bias);
 }
 
-/* Returns y[..., o] = sum over j of t[..., o, j] x2[..., j], where
- * t[..., o, j] = sum over i of x1[..., i] weight[o, i, j]. */
+/* Returns y[..., o] = sum over j of t[..., o, j] * x2[..., j], where
+ * t[..., o, j] = sum over i of x1[..., i] * weight[o, i, j]; NULL on failure. */
 static hd_tensor *bilinear(hd_tensor *x1, hd_tensor *x2, hd_tensor *weight)
 {
     const int64_t out = weight->sizes[0], in1 = weight->sizes[1], in2 = weight->sizes[2];

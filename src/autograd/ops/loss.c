@@ -54,12 +54,12 @@ static void entropy_backward_rows(int64_t begin, int64_t end, void *arg)
         (char *)k->out + begin * l.c * k->item);
 }
 
-/* Returns an alias of x with dim `from` moved to place `to`. */
+/* Returns an alias of x with dim `from` moved to place `to`; NULL if memory runs out. */
 static hd_tensor *dim_moved(const hd_tensor *x, int from, int to)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
     for (int d = 0; d < x->ndim; d++) {
-        int other = d - (d > to); /* d's source among the dims other than `from` */
+        int other = d - (d > to); /* the position of d among the dims other than `from` */
         int source = d == to ? from : other + (other >= from);
         sizes[d] = x->sizes[source];
         strides[d] = x->strides[source];
@@ -67,8 +67,8 @@ static hd_tensor *dim_moved(const hd_tensor *x, int from, int to)
     return hd__tensor_alias(x, x->ndim, sizes, strides, x->offset);
 }
 
-/* Returns an alias of x with the dim of the classes last: (n, c, d1, ...) becomes (n, d1, ...,
- * c). */
+/* Returns an alias of x with the dim of the classes last: (n, c, d1, ...) becomes (n, d1, ..., c).
+ * NULL if memory runs out. */
 static hd_tensor *classes_last(const hd_tensor *x)
 {
     return dim_moved(x, x->ndim > 1, x->ndim - 1);
@@ -111,8 +111,8 @@ typedef struct entropy_params {
     double divisor; /* HD_MEAN: the number of targets that are not ignored; else 1 */
 } entropy_params;
 
-/* y_i = -log softmax(x_i)[t_i]:  dx_ij += (softmax(x_i)[j] - [j = t_i]) dy_i, where [j = t_i] is 1
- * or 0 */
+/* y_i = -log softmax(x_i)[t_i]:  dx_ij += (softmax(x_i)[j] - e) * dy_i, where e is 1 if j = t_i,
+ * else 0 */
 static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const entropy_params *p = hd__node_params(n);
@@ -145,7 +145,7 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
 static const hd__op entropy_ops[] = CLASS_OPS(cross_entropy_backward);
 
 /* Returns the op with PyTorch's name. PyTorch folds the dims after the classes into two. If x has
- * another number of them and the losses are not reduced, PyTorch's last step is a view. */
+ * more or fewer than two and the losses are not reduced, PyTorch's last step is a view. */
 static const hd__op *class_op(const hd__op *ops, int ndim, hd_reduction r)
 {
     bool view = r == HD_REDUCE_NONE && ndim != 4;
@@ -161,7 +161,7 @@ static bool rows_of_last(const hd_tensor *x, const hd_tensor *target)
     return target->numel == rows && (leading || x->ndim == 2 || target->ndim == 1);
 }
 
-/* Writes advice to text: to reshape x to (rows, c) and target to (rows,) with hd_flatten. */
+/* Writes to text the advice to reshape x to (rows, c) and target to (rows,) with hd_flatten. */
 static void name_flatten(const hd_tensor *x, const hd_tensor *target, char text[120])
 {
     int x_end = x->ndim - 2, target_end = target->ndim - 1;
@@ -324,14 +324,15 @@ hd_tensor *hd_cross_entropy(hd_tensor *x, hd_tensor *target)
 /* ---------------------------------------------------------------- nll_loss */
 
 /* Returns target as an index for hd_gather, with as many dims as x, and with 0 where left_out is
- * true. */
+ * true; NULL on failure. */
 static hd_tensor *class_index(hd_tensor *x, hd_tensor *target, hd_tensor *left_out)
 {
     hd_tensor *index = hd_masked_fill(target, left_out, 0);
     return x->ndim == 1 ? hd_view(index, 1) : hd_unsqueeze(index, 1);
 }
 
-/* Returns the loss of each row, unrecorded: -x[target], or 0 if the target equals `ignore`. */
+/* Returns the loss of each row, unrecorded: -x[target], or 0 if the target equals `ignore`. NULL
+ * on failure. */
 static hd_tensor *class_losses(hd_tensor *x, hd_tensor *target, int64_t ignore)
 {
     HD_NO_GRAD;

@@ -1,8 +1,8 @@
 /* loss_elements.c - losses that compare each element with its target: mse, l1, smooth_l1, kl_div
  * and the binary cross entropies.
  *
- * If PyTorch has one node for a loss, so has heed: the losses are computed unrecorded, and the
- * node's backward has the derivative of each. */
+ * If PyTorch records one node for a loss, heed does, too: it computes the loss unrecorded, and the
+ * node's backward multiplies dy by the derivative. */
 #include "autograd/ops/loss_elements.h"
 #include "autograd/ops/reductions.h"
 #include "autograd/record.h"
@@ -75,7 +75,8 @@ static inline void warn_broadcast_loss(const hd_tensor *x, const hd_tensor *targ
 
 /* ---------------------------------------------------------------- mse_loss */
 
-/* Returns norm (x - t) dy in the shape to which x and t broadcast. norm is n's params. */
+/* Returns norm * (x - t) * dy in the shape to which x and t broadcast; NULL on failure. norm
+ * is n's params. */
 static hd_tensor *mse_slope(hd__node *n, hd_tensor *x, hd_tensor *t, hd_tensor *dy)
 {
     hd_tensor *in[] = {x, t};
@@ -87,8 +88,8 @@ static hd_tensor *mse_slope(hd__node *n, hd_tensor *x, hd_tensor *t, hd_tensor *
                    (hd_tensor *[]){g, x, t, dy});
 }
 
-/* y = norm / 2 sum (x - t)^2, where norm is 2, or 2 / the number of losses for HD_MEAN:
- * dx += norm (x - t) dy,  dt += norm (t - x) dy */
+/* y = norm / 2 * sum((x - t)^2), where norm is 2 / the number of losses for HD_MEAN, else 2:
+ * dx += norm * (x - t) * dy,  dt += norm * (t - x) * dy */
 static void mse_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *x = hd__tensor_cast(hd__node_saved_get(n, 0), dy[0]->dtype);
@@ -124,7 +125,7 @@ static void distances(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* Returns (x - t)^2 in the shape to which x and t broadcast. */
+/* Returns (x - t)^2 in the shape to which x and t broadcast; NULL on failure. */
 static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
 {
     int ndim;
@@ -143,7 +144,7 @@ static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
 
 /* Returns a tensor whose sum is the sum of (x - t)^2: the squares or, if x and t have one shape and
  * are contiguous, the sums of pieces of the squares, which need less memory. It is 0-d if there is
- * one piece. */
+ * one piece. NULL on failure. */
 static hd_tensor *square_sums(hd_tensor *x, hd_tensor *t)
 {
     if (!hd__tensor_same_shape(x, t) || !hd__tensor_contig(x) || !hd__tensor_contig(t)) {
@@ -198,8 +199,8 @@ hd_tensor *hd_mse_loss(hd_tensor *x, hd_tensor *target)
 
 /* ---------------------------------------------------------------- compositions */
 
-/* Returns `losses`, their sum or their mean, as r says. `losses` is the recorded result of another
- * op. */
+/* Returns `losses`, their sum or their mean, as r says; NULL on failure. `losses` is the recorded
+ * result of another op. */
 static hd_tensor *reduced(hd_tensor *losses, hd_reduction r)
 {
     return r == HD_REDUCE_NONE ? losses : r == HD_SUM ? hd_sum(losses) : hd_mean(losses);
@@ -215,7 +216,7 @@ hd_tensor *hd_l1_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
     }
     warn_broadcast_loss(x, target, ndim, sizes);
     HD__SCOPE_OR(NULL);
-    if (!hd__tensor_same_shape(x, target)) { /* after this neither is 0-d, so both dtypes count */
+    if (!hd__tensor_same_shape(x, target)) { /* x and target get dims, so that both dtypes count */
         x = hd_expand_n(x, ndim, sizes);
         target = hd_expand_n(target, ndim, sizes);
     }
@@ -228,7 +229,7 @@ hd_tensor *hd_l1_loss(hd_tensor *x, hd_tensor *target)
     return hd_l1_loss_with(x, target, HD_MEAN);
 }
 
-/* Returns t log t, and 0 where t is 0, without computing log 0. */
+/* Returns t * log t, and 0 where t is 0, without computing log 0; NULL on failure. */
 static hd_tensor *entropies(hd_tensor *t)
 {
     return hd_mul(t, hd_log(hd_masked_fill(t, hd_eq_scalar(t, 0), 1)));
@@ -261,7 +262,7 @@ typedef struct loss_params {
 } loss_params;
 
 /* Reduces the unrecorded losses, and returns the result, recorded as op of x and target. NULL if
- * losses is NULL. */
+ * losses is NULL or memory runs out. */
 static hd_tensor *record_losses(const hd__op *op, hd_tensor *losses, hd_reduction r, hd_tensor *x,
                                 hd_tensor *target, double beta)
 {
@@ -272,14 +273,16 @@ static hd_tensor *record_losses(const hd__op *op, hd_tensor *losses, hd_reductio
                       HD__PARAMS(p));
 }
 
-/* Returns norm dy, the gradient for each single loss. norm is in n's params, loss_params. */
+/* Returns norm * dy, the gradient for each single loss; NULL on failure. norm is in n's params,
+ * loss_params. */
 static hd_tensor *dy_of_one(hd__node *n, hd_tensor *dy)
 {
     const loss_params *p = hd__node_params(n);
     return hd_mul_scalar(dy, p->norm);
 }
 
-/* Returns m^2 / (2 beta) + |x - t| - m, where m = min(|x - t|, beta), unrecorded. */
+/* Returns m^2 / (2 * beta) + |x - t| - m, where m = min(|x - t|, beta), unrecorded; NULL on
+ * failure. */
 static hd_tensor *smooth_losses(hd_tensor *x, hd_tensor *t, double beta)
 {
     HD_NO_GRAD;
@@ -289,7 +292,7 @@ static hd_tensor *smooth_losses(hd_tensor *x, hd_tensor *t, double beta)
     return hd_scope_return(hd_add(square, hd_sub(distance, m)));
 }
 
-/* dx += norm dy clamp((x - t) / beta, -1, 1);  dt += -dx */
+/* dx += norm * dy * clamp((x - t) / beta, -1, 1);  dt += the same, negated */
 static void smooth_l1_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const loss_params *p = hd__node_params(n);
@@ -342,7 +345,7 @@ static bool binary_args(hd_tensor *x, hd_tensor *target, hd_reduction r)
 }
 
 /* Returns true if all elements of x lie in [0, 1], and false with HD_VALUE otherwise. The message
- * calls x `name` and ends in `advice`. */
+ * calls x `name` and ends in `advice`, which may be "". */
 static bool probabilities_arg(const char *name, hd_tensor *x, const char *advice)
 {
     HD__SCOPE_OR(false);
@@ -358,7 +361,7 @@ static bool probabilities_arg(const char *name, hd_tensor *x, const char *advice
 }
 
 /* Returns max(f(x), -100), where f is a logarithm. Where x equals pole, f(x) is -infinity; the
- * result is -100, and f is called with 1 instead. */
+ * result is -100, and f is called with 1 instead. NULL on failure. */
 static hd_tensor *log_or_100(hd_tensor *(*f)(hd_tensor *), hd_tensor *x, double pole)
 {
     hd_tensor *at_pole = hd_eq_scalar(x, pole);
@@ -366,7 +369,8 @@ static hd_tensor *log_or_100(hd_tensor *(*f)(hd_tensor *), hd_tensor *x, double 
     return hd_clamp_min(y, -100);
 }
 
-/* Returns (t - 1) log(1 - x) - t log x, unrecorded, where each logarithm is at least -100. */
+/* Returns (t - 1) * log(1 - x) - t * log x, unrecorded; NULL on failure. A logarithm below -100
+ * counts as -100. */
 static hd_tensor *binary_losses(hd_tensor *x, hd_tensor *t)
 {
     HD_NO_GRAD;
@@ -377,7 +381,8 @@ static hd_tensor *binary_losses(hd_tensor *x, hd_tensor *t)
     return hd_scope_return(hd__tensor_copy(as_x, y));
 }
 
-/* dx += norm dy (x - t) / max((1 - x) x, 1e-12);  dt += norm dy (log(1 - x) - log x) */
+/* dx += norm * dy * (x - t) / max((1 - x) * x, 1e-12)
+ * dt += norm * dy * (log(1 - x) - log x) */
 static void binary_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *x = hd__node_saved_get(n, 0), *t = hd__node_saved_get(n, 1),
@@ -410,7 +415,7 @@ hd_tensor *hd_binary_cross_entropy(hd_tensor *x, hd_tensor *target)
     return hd_binary_cross_entropy_with(x, target, HD_MEAN);
 }
 
-/* Returns (1 - t) x - log sigmoid(x), unrecorded. */
+/* Returns (1 - t) * x - log(sigmoid(x)), unrecorded; NULL on failure. */
 static hd_tensor *logit_losses(hd_tensor *x, hd_tensor *t)
 {
     HD_NO_GRAD;
@@ -418,7 +423,7 @@ static hd_tensor *logit_losses(hd_tensor *x, hd_tensor *t)
     return hd_scope_return(hd_sub(hd_mul(hd_rsub_scalar(t, 1), x), hd_logsigmoid(x)));
 }
 
-/* dx += norm dy (sigmoid(x) - t);  dt += -norm dy x */
+/* dx += norm * dy * (sigmoid(x) - t);  dt += -norm * dy * x */
 static void binary_logits_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *x = hd__node_saved_get(n, 0), *t = hd__node_saved_get(n, 1),

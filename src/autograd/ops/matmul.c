@@ -69,8 +69,8 @@ static const hd__op *matmul_op_for(const hd_tensor *a, const hd_tensor *b, const
     return &matmul_unsafe_view_op;
 }
 
-/* Writes the batch sizes to which those of a and b broadcast to sizes. Returns their number, or -1
- * with HD_SHAPE if they do not broadcast. */
+/* Broadcasts the batch sizes of a with those of b, and writes the result to sizes. Returns the
+ * number of sizes, or -1 with HD_SHAPE if they do not broadcast. */
 static int batches(const hd_tensor *a, const hd_tensor *b, int64_t *sizes)
 {
     int na = a->ndim > 2 ? a->ndim - 2 : 0, nb = b->ndim > 2 ? b->ndim - 2 : 0, n = na;

@@ -16,7 +16,8 @@ hd_tensor hd__op_geometry_of(const hd_tensor *x);
 /* Returns zeros in the shape of n's input 0; NULL with an error if memory runs out. */
 hd_tensor *hd__op_zeros_like_input(hd__node *n, hd_dtype dtype);
 
-/* Returns y[i] = x[index[i]] along dim, unrecorded. The caller has checked shapes and indices. */
+/* Returns y[i] = x[index[i]] along dim, unrecorded; NULL on failure. The caller has checked shapes
+ * and indices. */
 hd_tensor *hd__op_gather(hd_tensor *x, int dim, hd_tensor *index);
 /* y[i] = x[index[i]] along dim:  dx[index[i]] += dy[i]. Saved tensor 0 is the index, and the params
  * are the int dim, which index and y may lack. The op's kind is HD__PUT if no two indices are

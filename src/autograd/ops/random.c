@@ -71,7 +71,8 @@ static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
 
 static const hd__op bernoulli_op = HD__OP("BernoulliBackward0", hd__op_zero_backward);
 
-/* Returns a tensor, 1 where a uniform random number is below p, and 0 elsewhere. */
+/* Returns a tensor, 1 where a uniform random number is below p, and 0 elsewhere; NULL on
+ * failure. */
 static hd_tensor *draw_bernoulli(hd_tensor *p)
 {
     const hd_dtype d = p->dtype;
@@ -100,7 +101,7 @@ hd_tensor *hd_bernoulli(hd_tensor *p)
 
 /* ---------------------------------------------------------------- dropout */
 
-/* Returns x (mask / keep), unrecorded, where keep is 1 - p. */
+/* Returns x * (mask / keep), unrecorded, where keep is 1 - p; NULL on failure. */
 static hd_tensor *apply(hd_tensor *x, hd_tensor *mask, double keep)
 {
     const double scale[2] = {1 / keep};
@@ -110,7 +111,7 @@ static hd_tensor *apply(hd_tensor *x, hd_tensor *mask, double keep)
                    (hd_tensor *[]){hd__loop_out(x->dtype, 1, &x), x, mask});
 }
 
-/* y = x (mask / keep):  dx += dy (mask / keep) */
+/* y = x * (mask / keep):  dx += dy * (mask / keep) */
 static void dropout_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = apply(dy[0], hd__node_saved_get(n, 0), *(const double *)hd__node_params(n));
@@ -118,8 +119,9 @@ static void dropout_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op dropout_op = HD__OP("MulBackward0", dropout_backward);
 
-/* Returns a random mask for x, whose elements are 1 with probability keep; NULL on failure. Draws
- * from the native stream in x's memory order, and from the MCG31 stream in row-major order. */
+/* Returns a random mask in x's shape, 1 with probability keep and 0 otherwise; NULL on failure.
+ * Draws from the native stream in x's memory order, and from the MCG31 stream in row-major
+ * order. */
 static hd_tensor *draw_mask(hd_tensor *x, double keep)
 {
     hd_generator *g = hd_generator_current();
@@ -147,7 +149,7 @@ static void drop_part(int64_t begin, int64_t end, void *arg)
                                               k->y + begin * k->item);
 }
 
-/* Sets y = x (kept / keep), where kept, 1 or 0, is drawn for each element. x is contiguous, and y
+/* Sets y = x * (kept / keep), where kept is drawn for each element: 1 or 0. x is contiguous, and y
  * may be x. */
 static void drop_into(hd_tensor *y, hd_tensor *x, hdk_drop d)
 {
@@ -166,7 +168,7 @@ static hd_tensor *drop(hd_tensor *x, hdk_drop d)
     return y;
 }
 
-/* dx += dy (kept / keep). No mask was saved; drop_into draws kept again from the same seed. */
+/* dx += dy * (kept / keep). No mask was saved: drop_into draws kept again from the same seed. */
 static void drawn_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hdk_drop *d = hd__node_params(n);
@@ -349,7 +351,8 @@ hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement)
     if (n < 1 || (!replacement && n > m) || (m == 0 && !no_rows)) {
         return hd_fail(HD_VALUE,
                        "%" PRId64
-                       " samples %s replacement from p %s: expected 1 or more, and enough weights",
+                       " samples %s replacement from p %s: expected at least one sample and one "
+                       "weight, and without replacement at most one sample for each weight",
                        n, replacement ? "with" : "without", HD__SHAPE(p));
     }
     if (!rows_positive(flat, m)) {

@@ -10,7 +10,8 @@
 
 /* ---------------------------------------------------------------- over everything */
 
-/* m = max x or min x, and c elements equal m:  dx += dy / c where x == m, or where both are NaN */
+/* m = max(x) or min(x), and c elements equal m:  dx += dy / c where x == m, or where both are
+ * NaN */
 static void extreme_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *x = hd__node_saved_get(n, 0), *m = hd__node_saved_get(n, 1);

@@ -44,7 +44,7 @@ static int64_t count(int ndim, const int64_t *sizes, uint32_t mask)
     return n;
 }
 
-/* Returns all dims of x as a bit mask; 0 with an error if x is no usable tensor. */
+/* Returns all dims of x as a bit mask; 0 with an error if hd__tensor_arg refuses x. */
 static uint32_t all_mask(const hd_tensor *x)
 {
     return hd__tensor_arg("x", x) ? hd__tensor_all_dims(x) : 0;
@@ -79,7 +79,7 @@ void hd__op_divide_by(hd_tensor *y, double n)
                                 y->numel, NULL);
 }
 
-/* Returns the sum or mean of x over the dims of mask, unrecorded. */
+/* Returns the sum or mean of x over the dims of mask, unrecorded; NULL on failure. */
 static hd_tensor *sum_or_mean(int kind, hd_tensor *x, uint32_t mask, bool keepdim)
 {
     hd_tensor *y = hd__reduce_sum(x, mask, keepdim);
@@ -89,7 +89,8 @@ static hd_tensor *sum_or_mean(int kind, hd_tensor *x, uint32_t mask, bool keepdi
     return y;
 }
 
-/* Returns the sum or mean, recorded; NULL if mask is 0, because a check of the arguments failed. */
+/* Returns the sum or mean, recorded; NULL on failure. If mask is 0, a check of the arguments has
+ * failed already. */
 static hd_tensor *recorded_sum(const hd__op *op, hd_tensor *x, uint32_t mask, bool keepdim)
 {
     if (!mask || (op->kind == MEAN && !hd__tensor_float_arg(x))) {
@@ -147,14 +148,15 @@ static double freedom(int ndim, const int64_t *sizes, hd__op_span s)
     return (double)(n > 0 ? n : 0);
 }
 
-/* For y = sqrt(v): returns the gradient of v, which is dy / (2 y), or 0 where y is 0. */
+/* For y = sqrt(v): returns the gradient of v, which is dy / (2 * y), or 0 where y is 0. NULL
+ * on failure. */
 static hd_tensor *variance_slope(hd_tensor *y, hd_tensor *dy)
 {
     hd_tensor *g = hd_div(dy, hd_mul_scalar(y, 2));
     return hd_masked_fill(g, hd_eq_scalar(y, 0), 0);
 }
 
-/* y = sum (x - mean)^2 / (N - c), with the correction c:  dx += 2 / (N - c) dy (x - mean) */
+/* y = sum((x - mean)^2) / (N - c), with the correction c:  dx += 2 / (N - c) * dy * (x - mean) */
 static void var_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hd__op_span *s = hd__node_params(n);
@@ -180,7 +182,8 @@ static void warn_no_freedom(const hd_tensor *x, int64_t n, int correction)
             n == 1 ? ", or correction 0" : "");
 }
 
-/* Returns the variance of x over the dims of s, or its square root, recorded. */
+/* Returns the variance of x over the dims of s, or its square root, recorded; NULL with an error on
+ * failure. */
 static hd_tensor *recorded_var(const hd__op *op, hd_tensor *x, hd__op_span s)
 {
     if (!s.mask || !hd__tensor_float_arg(x)) {
@@ -257,7 +260,7 @@ static void halve(hd_tensor *x, int d, hd_tensor *half[2])
     half[1] = hd_narrow(x, d, n, n);
 }
 
-/* Returns the product of x along dim d, which then has size 1. */
+/* Returns the product of x along dim d, which then has size 1; NULL on failure. */
 static hd_tensor *product(hd_tensor *x, int d)
 {
     hd_tensor *half[2];
@@ -284,7 +287,8 @@ static hd_tensor *product_slope(hd_tensor *x, int d, hd_tensor *dy)
 
 enum { ALL_DIMS = -1 };
 
-/* Returns the product of x over dim d, or over all dims if d is ALL_DIMS, unrecorded. */
+/* Returns the product of x over dim d, or over all dims if d is ALL_DIMS, unrecorded; NULL on
+ * failure. */
 static hd_tensor *products(hd_tensor *x, int d, bool keepdim)
 {
     HD_NO_GRAD;

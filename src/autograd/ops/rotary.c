@@ -2,7 +2,7 @@
  * with Rotary Position Embedding"): the tables of cosines and sines, and the op that rotates x.
  *
  * The tables equal those of transformers bit for bit: they use the same float32 operations in the
- * same order. A large angle has few bits after the point, so another order would show. */
+ * same order. A large angle has few bits after the point, so another order would change them. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -98,8 +98,8 @@ bool hd_rotary_tables(int64_t head_dim, int64_t length, const hd_rotary_options 
 
 /* ---------------------------------------------------------------- the turn */
 
-/* Returns x cos + (-x2, x1) sin, unrecorded, where x1 and x2 are the halves of x along its last
- * dim; laid out as x if x is dense. */
+/* Returns x * cos + (-x2, x1) * sin, unrecorded, where x1 and x2 are the halves of x along its last
+ * dim. The result is laid out as x if x is dense. NULL on failure. */
 static hd_tensor *turned(hd_tensor *x, hd_tensor *cos, hd_tensor *sin)
 {
     HD__SCOPE_OR(NULL);
@@ -120,7 +120,7 @@ static hd_tensor *turned(hd_tensor *x, hd_tensor *cos, hd_tensor *sin)
     return hd_scope_return(y);
 }
 
-/* Returns (-x2, x1), where x1 and x2 are the halves of x along its last dim. */
+/* Returns (-x2, x1), where x1 and x2 are the halves of x along its last dim; NULL on failure. */
 static hd_tensor *rotate_half(hd_tensor *x)
 {
     int64_t half = x->sizes[x->ndim - 1] / 2;
@@ -129,7 +129,7 @@ static hd_tensor *rotate_half(hd_tensor *x)
 
 /* The halves along the last dim are x = (x1, x2), cos = (c1, c2) and sin = (s1, s2).
  * y1 = x1 c1 - x2 s1,  y2 = x2 c2 + x1 s2:  dx1 += dy1 c1 + dy2 s2,  dx2 += dy2 c2 - dy1 s1.
- * So dx is dy, rotated with the sines (-s2, -s1).  dcos += dy x,  dsin += dy (-x2, x1) */
+ * So dx is dy, rotated with the sines (-s2, -s1).  dcos += dy * x,  dsin += dy * (-x2, x1) */
 static void rotary_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *x = hd__node_saved_get(n, 0), *cos = hd__node_saved_get(n, 1),

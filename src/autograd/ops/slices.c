@@ -14,7 +14,7 @@
 
 typedef struct view_part { /* the part of the input that a view shows */
     int dim;
-    bool selects;             /* true: the view has one index of dim, and so lacks dim */
+    bool selects;             /* true: the view shows one index of dim, and lacks this dim */
     int64_t start, step, len; /* along dim: the first index, the step, the number of indices */
 } view_part;
 
@@ -22,7 +22,7 @@ enum { IS_SPLIT, IS_UNBIND }; /* the kinds of the ops */
 
 /* ---------------------------------------------------------------- backward */
 
-/* Returns an alias of x with the elements of part p. */
+/* Returns an alias of x with the elements of part p; NULL if memory runs out. */
 static hd_tensor *take(hd_tensor *x, const view_part *p)
 {
     int64_t sizes[HD_MAX_DIMS], strides[HD_MAX_DIMS];
@@ -256,7 +256,7 @@ hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim)
 }
 
 /* Returns a list of views of x of length `size` along dim d; the last one may be shorter. If the
- * dim has size 0, the list has one empty view. */
+ * dim has size 0, the list has one empty view. NULL with an error on failure. */
 static hd_list *split_evenly(hd_tensor *x, int d, int64_t size)
 {
     int64_t total = x->sizes[d], n = total == 0 ? 1 : total / size + (total % size != 0);
@@ -302,7 +302,7 @@ typedef struct roll {
 } roll;
 
 /* Returns y with y[i] = x[i - shift], unrecorded: first the last `shift` elements of x, and then
- * the others. */
+ * the others. NULL on failure. */
 static hd_tensor *rolled(hd_tensor *x, const roll *t)
 {
     HD_NO_GRAD;
@@ -331,7 +331,8 @@ hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim)
 
 /* ---------------------------------------------------------------- flip */
 
-/* Returns a copy of x, unrecorded, reversed along each dim whose bit is set in `dims`. */
+/* Returns a copy of x, unrecorded, reversed along each dim whose bit is set in `dims`; NULL if
+ * memory runs out. */
 static hd_tensor *flipped(const hd_tensor *x, uint32_t dims)
 {
     hd_tensor turned = *x;

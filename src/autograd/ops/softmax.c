@@ -88,7 +88,8 @@ hd_tensor *hd_softmax(hd_tensor *x, int dim)
 static bool lanes_of(const hd_tensor *x, int dim, const hd_tensor *y, int at)
 {
     const int64_t step = y->strides[at], n = y->sizes[at], from = x->offset - y->offset;
-    int64_t within = from % step; /* the largest offset of a lane of x inside a block of `step` */
+    int64_t within =
+        from % step; /* largest offset of a lane of x in its block of `step` elements */
     bool same = x->sizes[dim] == n && x->strides[dim] == step && from / step % n == 0;
     for (int d = 0; d < x->ndim; d++) {
         if (d != dim && x->strides[d] < step) {
@@ -168,7 +169,8 @@ hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t 
 
 /* ---------------------------------------------------------------- cumsum */
 
-/* Returns the running sums of x along dim; from its end to its start if `backwards` is true. */
+/* Returns the running sums of x along dim, from its end to its start if `backwards` is true; NULL
+ * with an error on failure. */
 static hd_tensor *running_sums(hd_tensor *x, int dim, bool backwards)
 {
     hd_dtype d = x->dtype == HD_BOOL ? HD_INT64 : x->dtype;

@@ -151,7 +151,8 @@ static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int64_t k, int6
     return true;
 }
 
-/* Returns the indices of the first k elements of x along dim, in order. */
+/* Returns the indices of the first k elements of x along dim, in order; NULL with an error on
+ * failure. */
 static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
 {
     HD_NO_GRAD;
@@ -203,7 +204,7 @@ static hd_tensor *laid_out(hd_tensor *y, const hd_tensor *x)
     return hd__tensor_copy(copy, y);
 }
 
-/* Returns the indices that sort x along dim d. */
+/* Returns the indices that sort x along dim d; NULL on failure. */
 static hd_tensor *sorted_indices(hd_tensor *x, int d, bool descending)
 {
     HD_NO_GRAD;
@@ -213,7 +214,8 @@ static hd_tensor *sorted_indices(hd_tensor *x, int d, bool descending)
     return hd_scope_return(laid_out(at, x));
 }
 
-/* Returns the elements of x at the indices `at` along dim d, unrecorded and laid out as x. */
+/* Returns the elements of x at the indices `at` along dim d, unrecorded and laid out as x; NULL on
+ * failure. */
 static hd_tensor *picked(hd_tensor *x, int d, hd_tensor *at)
 {
     HD__SCOPE_OR(NULL);

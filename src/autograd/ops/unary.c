@@ -30,7 +30,7 @@ static void loop_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = hd__map_backward(n->op->kind, NULL, dy[0], hd__node_saved_get(n, 0));
 }
 
-/* dx += dy 2 / sqrt(pi) e^(-x^2) */
+/* dx += dy * 2 / sqrt(pi) * e^(-x^2) */
 static void erf_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const double two_over_sqrt_pi = 1.12837916709551257390;
@@ -137,7 +137,7 @@ hd_tensor *hd_log1p(hd_tensor *x)
     return unary(&log1p_op, HDK_LOG1P, x, SAVE_X);
 }
 
-/* Computes (1 / x) s, which rounds twice, as s / x does in PyTorch. */
+/* Computes (1 / x) * s, which rounds twice, as s / x does in PyTorch. */
 hd_tensor *(hd_rdiv_scalar)(hd_tensor *x, hd_scalar s)
 {
     HD__CALL("hd_rdiv_scalar");
@@ -156,14 +156,15 @@ static bool numbers_arg(const hd_tensor *x, const char *expected)
 static const hd__op neg_op = HD__OP("NegBackward0", hd__op_neg_backward);
 /* dx += dy where y > 0 */
 static const hd__op relu_op = HD__OP_KIND("ReluBackward0", loop_backward, HDK_RELU_BACKWARD);
-/* dx += dy sign(x) */
+/* dx += dy * sign(x) */
 static const hd__op abs_op = HD__OP_KIND("AbsBackward0", loop_backward, HDK_ABS_BACKWARD);
-/* dx += dy (Phi(x) + x Phi'(x)), where Phi is the standard normal distribution function */
+/* dx += dy * (Phi(x) + x * Phi'(x)), where Phi is the standard normal distribution function */
 static const hd__op gelu_op = HD__OP_KIND("GeluBackward0", loop_backward, HDK_GELU_BACKWARD);
-/* t = tanh(u), u = sqrt(2/pi) (x + 0.044715 x^3): dx += dy (1 + t + x (1 - t^2) du/dx) / 2 */
+/* t = tanh(u), u = sqrt(2/pi) * (x + 0.044715 * x^3):
+ * dx += dy * (1 + t + x * (1 - t^2) * du/dx) / 2 */
 static const hd__op gelu_tanh_op =
     HD__OP_KIND("GeluBackward0", loop_backward, HDK_GELU_TANH_BACKWARD);
-/* s = sigmoid(x): dx += dy s (1 + x (1 - s)) */
+/* s = sigmoid(x): dx += dy * s * (1 + x * (1 - s)) */
 static const hd__op silu_op = HD__OP_KIND("SiluBackward0", loop_backward, HDK_SILU_BACKWARD);
 
 hd_tensor *hd_neg(hd_tensor *x)
@@ -203,7 +204,7 @@ hd_tensor *hd_silu(hd_tensor *x)
     return hd__tensor_float_x(x) ? unary(&silu_op, HDK_SILU, x, SAVE_X) : NULL;
 }
 
-/* dx += dy sigmoid(-x) */
+/* dx += dy * sigmoid(-x) */
 static void logsigmoid_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = hd_mul(dy[0], hd_sigmoid(hd_neg(hd__node_saved_get(n, 0))));
@@ -211,7 +212,7 @@ static void logsigmoid_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **d
 
 static const hd__op logsigmoid_op = HD__OP("LogSigmoidBackward0", logsigmoid_backward);
 
-/* Returns min(x, 0) - log(1 + e^-|x|), unrecorded, and row-major as in PyTorch. */
+/* Returns min(x, 0) - log(1 + e^-|x|), unrecorded, and row-major as in PyTorch; NULL on failure. */
 static hd_tensor *log_sigmoids(hd_tensor *x)
 {
     HD_NO_GRAD;
@@ -264,7 +265,7 @@ static void numbers_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-/* dx += dy where x > 0, dy alpha e^x elsewhere */
+/* dx += dy where x > 0, dy * alpha * e^x elsewhere */
 static const hd__op elu_op = HD__OP_KIND("EluBackward0", numbers_backward, HDK_ELU_BACKWARD);
 
 hd_tensor *hd_elu(hd_tensor *x, double alpha)
@@ -273,7 +274,7 @@ hd_tensor *hd_elu(hd_tensor *x, double alpha)
     return hd__tensor_float_x(x) ? with_numbers(&elu_op, HDK_ELU, x, alpha, 0) : NULL;
 }
 
-/* dx += dy where x > 0, dy negative_slope elsewhere */
+/* dx += dy where x > 0, dy * negative_slope elsewhere */
 static const hd__op leaky_relu_op =
     HD__OP_KIND("LeakyReluBackward0", numbers_backward, HDK_LEAKY_RELU_BACKWARD);
 
@@ -284,7 +285,7 @@ hd_tensor *hd_leaky_relu(hd_tensor *x, double negative_slope)
     return ok ? with_numbers(&leaky_relu_op, HDK_LEAKY_RELU, x, negative_slope, 0) : NULL;
 }
 
-/* z = e^(beta x): dx += dy z / (z + 1), dy where beta x > threshold */
+/* z = e^(beta * x): dx += dy where beta * x > threshold, dy * z / (z + 1) elsewhere */
 static const hd__op softplus_op =
     HD__OP_KIND("SoftplusBackward0", numbers_backward, HDK_SOFTPLUS_BACKWARD);
 

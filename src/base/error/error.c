@@ -255,7 +255,7 @@ void hd_on_error(hd_error_handler handler, void *user)
 
 static void print_failure(hd_code code, const char *message)
 {
-    fflush(stdout); /* keeps both streams in order; abort does not flush stdout */
+    fflush(stdout); /* keeps stdout and stderr in order; abort does not flush stdout */
     fprintf(stderr, "%s: %s\n", hd_code_name(code), message ? message : "");
 }
 
@@ -338,7 +338,7 @@ void hd_warning_print(const char *message, void *user)
     (void)user;
     message = message ? message : "";
     if (!is_repeated(message)) {
-        fflush(stdout); /* keeps both streams in order */
+        fflush(stdout); /* keeps stdout and stderr in order */
         fprintf(stderr, "warning: %s\n", message);
     }
 }

@@ -32,8 +32,8 @@ bool hd__file_lfs_ok(const char *path, const void *bytes, size_t n);
 /* Returns the length of the directory part of path: 1 for "a/b", "/b" and "a/b/"; 0 for "b", whose
  * directory is ".". On Windows 3 for "C:\b", and 2 for "C:b", whose directory is "C:.". */
 size_t hd__file_parent_length(const char *path);
-/* Returns the text that, put after the directory part of path, gives a path of that directory: "."
- * for "b" and "C:b", and "" for others. */
+/* Returns the text to append to the directory part of path, so that the two together are a path of
+ * that directory: "." for "b" and "C:b", and "" for others. */
 const char *hd__file_parent_end(const char *path);
 /* Returns the part of path after its directory: "b" or "b/". */
 const char *hd__file_last_part(const char *path);

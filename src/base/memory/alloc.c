@@ -43,7 +43,7 @@ enum {
     PLAIN,
     LARGE_STEP = 4096,
     KEPT_SMALL = 1 << 21, /* the most bytes of one small class that a thread keeps */
-    KEPT_BYTES = 1 << 16  /* the most bytes of one larger class, or two blocks if these have more */
+    KEPT_BYTES = 1 << 16  /* the most bytes of one larger class, but at least two blocks are kept */
 };
 
 _Static_assert(sizeof(hd__mem_header) <= HEADER, "the header must not reach into the block");
@@ -76,8 +76,8 @@ static atomic_bool custom_on;
 
 static atomic_int_least64_t system_allocs;
 
-/* Returns the class of a size up to LISTED_MOST. Blocks of a small class c have 64 (c + 1) bytes.
- * Those of class SMALL_CLASSES + 8 e + i, for i = 0 to 7, have (9 + i) 128 2^e bytes. */
+/* Returns the class of a size up to LISTED_MOST. Blocks of a small class c have 64 * (c + 1) bytes.
+ * Those of class SMALL_CLASSES + 8 * e + i, for i = 0 to 7, have (9 + i) * 128 * 2^e bytes. */
 static unsigned int class_of(size_t size)
 {
     if (size <= SMALL_MOST) {

@@ -53,8 +53,8 @@ static chunk *bin[BINS];
 
 /* ---------------------------------------------------------------- bins */
 
-/* Returns the bin for a size of at least HEAP_LINE bytes. Sizes from (8 + i) 2^e to below (9 + i)
- * 2^e share a bin, for i = 0 to 7. */
+/* Returns the bin for a size of at least HEAP_LINE bytes. Sizes from (8 + i) * 2^e to below
+ * (9 + i) * 2^e share a bin, for i = 0 to 7. */
 static int bin_of(size_t bytes)
 {
     int e = 60 - __builtin_clzll(bytes);

@@ -1,6 +1,6 @@
 /* bernoulli.c - Bernoulli draws, in both streams.
  *
- * MCG31: one output of the generator is the seed of x <- 1132489760 x mod (2^31 - 1), the
+ * MCG31: one output of the generator is the seed of x <- 1132489760 * x mod (2^31 - 1), the
  * multiplicative generator of L'Ecuyer (1999). Element i is 1 if x_i / (2^31 - 1) < p. A modular
  * power reaches any x_i directly, so several threads can draw parts of the range.
  *
@@ -32,7 +32,7 @@ uint32_t hd__mcg31_limit(double p)
     return (uint32_t)x;
 }
 
-enum { LANES = 8 }; /* numbers x computed at a time, each from the x that is LANES before it */
+enum { LANES = 8 }; /* number of elements computed at a time, each from the one LANES before it */
 
 static void draw_mcg31(int64_t begin, int64_t end, void *arg)
 {

@@ -7,7 +7,7 @@
 /* Locks g. Each call locks its generator around all its draws and changes. Only the default
  * generator has a mutex, because the program uses any other one on one thread at a time. */
 void hd__gen_lock(hd_generator *g);
-/* Locks g for a caller that only reads it. */
+/* Locks g for a caller that only reads it, so this does not count as a draw. */
 void hd__gen_hold(const hd_generator *g);
 void hd__gen_unlock(const hd_generator *g);
 static inline void hd__gen_locked_end(hd_generator *const *g)
@@ -26,8 +26,8 @@ void hd__gen_seed(hd_generator *g, int64_t value);
  * For tensors of fewer than 16 elements and for strided ones. */
 double hd__rng_normal_sample(hd_generator *g);
 
-/* Both lock g. hd__rng_randint writes n numbers in [lo, hi), hd__rng_randperm the numbers from 0 to
- * n - 1 in random order. */
+/* Both lock g. hd__rng_randint writes n numbers in [lo, hi) to r. hd__rng_randperm writes the
+ * numbers from 0 to n - 1 to r, in random order. */
 void hd__rng_randint(hd_generator *g, int64_t *r, int64_t n, int64_t lo, int64_t hi);
 void hd__rng_randperm(hd_generator *g, int64_t *r, int64_t n);
 /* Returns an exponential number with the rate lambda. The caller has locked g. */

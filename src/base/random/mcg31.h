@@ -1,6 +1,6 @@
-/* mcg31.h - the multiplicative generator x <- 1132489760 x mod (2^31 - 1) of L'Ecuyer (1999), which
- * is the MCG31 stream of Bernoulli draws. A modular power reaches any element directly. Kernels
- * draw it in vectors (tensor/kernels/draws.h). */
+/* mcg31.h - the multiplicative generator x <- 1132489760 * x mod (2^31 - 1) of L'Ecuyer (1999),
+ * which is the MCG31 stream of Bernoulli draws. A modular power reaches any element directly.
+ * Kernels draw it in vectors (tensor/kernels/draws.h). */
 #ifndef HEED_BASE_MCG31_H
 #define HEED_BASE_MCG31_H
 
@@ -8,8 +8,8 @@
 
 enum { HD__MCG31_MODULUS = 2147483647, HD__MCG31_MULTIPLIER = 1132489760 };
 
-/* Returns a b mod (2^31 - 1), for a and b below 2^31 - 1. Since 2^31 mod (2^31 - 1) is 1, the high
- * bits of the product are added to the low ones. */
+/* Returns a * b mod (2^31 - 1), for a and b below 2^31 - 1. Since 2^31 mod (2^31 - 1) is 1, the
+ * high bits of the product are added to the low ones. */
 static inline uint32_t hd__mcg31_times(uint32_t a, uint32_t b)
 {
     uint64_t product = (uint64_t)a * b;

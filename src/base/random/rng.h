@@ -17,7 +17,7 @@ struct hd_generator {
     bool has_spare; /* true if `spare` holds the second number of a Box-Muller pair */
     double spare;
     const void *user;  /* identifies the thread that last locked this generator */
-    uint64_t switches; /* how often a thread locked it after another one had */
+    uint64_t switches; /* how often a thread locked it after a different thread */
 };
 
 /* Sets g back to *before, unless another thread has locked it since. */

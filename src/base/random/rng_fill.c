@@ -1,7 +1,7 @@
 /* rng_fill.c - uniform and normal draws of whole arrays.
  *
- * Uniform: u (b - a) + a, rounded once, where u is uniform in [0, 1). A result that is rounded to b
- * becomes a.
+ * Uniform: u * (b - a) + a, rounded once, where u is uniform in [0, 1). A result that is rounded to
+ * b becomes a.
  *
  * Normal: first the whole array is drawn uniform; then each block of 16 becomes eight Box-Muller
  * pairs (j, j + 8). If n is not a multiple of 16, the last 16 elements are drawn again as one
@@ -36,7 +36,7 @@ static bool has_fma(void)
 }
 #endif
 
-/* Returns ln u for u in [2^-24, 1]. It writes u as f 2^e with f in [sqrt(1/2), sqrt(2)). */
+/* Returns ln u for u in [2^-24, 1]. It writes u as f * 2^e with f in [sqrt(1/2), sqrt(2)). */
 EVERY_LEVEL float log_f32(float u)
 {
     uint32_t bits;
@@ -60,8 +60,8 @@ EVERY_LEVEL float log_f32(float u)
     return fmaf(e, 0.693359375f, x + y);
 }
 
-/* Computes the sine and the cosine of t in [0, 2 pi]. It writes t as j pi/4 + x with an even j and
- * |x| <= pi/4. For accuracy, pi/4 is subtracted in three parts. */
+/* Computes the sine and the cosine of t in [0, 2 pi]. It writes t as j * pi/4 + x with an even j
+ * and |x| <= pi/4. For accuracy, pi/4 is subtracted in three parts. */
 EVERY_LEVEL void sincos_f32(float t, float *sine, float *cosine)
 {
     int j = ((int)(t * 1.27323954473516f) + 1) & ~1;

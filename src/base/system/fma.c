@@ -23,9 +23,9 @@ static double upper_half(double x)
     return scaled - (scaled - x);
 }
 
-/* Returns x y + z with one rounding, as long as no part of it is too large or too small for a
- * double. If the result is 0, infinite or NaN, returns product + z, which then has the right sign
- * and value. */
+/* Returns x * y + z with one rounding, as long as no part of it is too large or too small for a
+ * double. If the result is 0, infinite or NaN, returns the rounded product plus z, which then has
+ * the right sign and value. */
 double fma(double x, double y, double z)
 {
     double product = x * y, xh = upper_half(x), yh = upper_half(y), xl = x - xh, yl = y - yh;

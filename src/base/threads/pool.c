@@ -236,7 +236,8 @@ typedef struct pool_range {
     void *arg;
 } pool_range;
 
-/* Returns the unit at which a piece begins. The first units % pieces pieces are one unit longer. */
+/* Returns the unit at which a piece begins. The first `units % pieces` pieces are one unit
+ * longer. */
 static int64_t begin_of(const pool_range *r, int piece)
 {
     int64_t each = r->units / r->pieces, longer = r->units % r->pieces;
