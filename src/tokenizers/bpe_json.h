@@ -104,8 +104,7 @@ void hd__bpe_bytes_find(hd__bpe_reader *r, const char *expected);
 void hd__bpe_bytes_mark(hd__bpe *b);
 /* Allocates a hash table for n things, and returns its slots, which are 0; the caller frees them
  * with hd_free. The number of slots is a power of 2 and at least 2 * n, and *mask becomes this
- * number
- * - 1. Returns NULL with an error if memory runs out. */
+ * number minus 1. Returns NULL with an error if memory runs out. */
 int32_t *hd__bpe_slots(int64_t n, uint32_t *mask);
 
 /* ---------------------------------------------------------------- values */
