@@ -43,7 +43,7 @@ typedef struct hd__optim_type {
     const char *giver; /* the call that returns the defaults, for messages: "hd_adamw_defaults()" */
     const void *defaults;                  /* the default options */
     hd__optim_option options[HD__OPTIONS]; /* the first one is lr */
-    /* index of the option that a one-cycle schedule sets, or 0 */
+    /* index of the option that a one-cycle schedule sets as the momentum; 0 if there is none */
     int momentum;
     /* Checks the options that depend on each other. Returns false with an error if they do not fit
      * together. NULL: every combination is valid. */

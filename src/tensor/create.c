@@ -164,8 +164,8 @@ hd_tensor *(hd_arange)(hd_scalar start, hd_scalar end, hd_scalar step)
     return (hd_arange_as)(d, start, end, step);
 }
 
-/* A linspace from a to b. Its first half counts up from a, and its second half down from b, with
- * one rounding for each element. So both ends are exact. */
+/* A linspace of n elements from a to b. Its first half counts up from a, and its second half down
+ * from b, with one rounding for each element. So both ends are exact. */
 typedef struct line {
     hd_dtype d;
     char *y;

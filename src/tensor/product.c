@@ -21,7 +21,7 @@ enum {
     /* Of two cuts that cost the same, the one with more cells from top to bottom is faster if c has
      * at most FEW_COLUMNS columns and the rows of b are dense. */
     FEW_COLUMNS = 256,
-    LONG_DOT = 1 << 17, /* the threads share a dot of at least this many elements */
+    LONG_DOT = 1 << 17, /* the threads share a dot product of at least this many elements */
     DOT_PARTS = 8,
     /* A bfloat16 b is widened to float32 in parts of at most WIDE_FEW elements if a has at most
      * HDK_SPLIT_ROWS rows, and WIDE_MANY elements otherwise. Without scratch, a part has WIDE_LEAST
