@@ -47,8 +47,8 @@ static bool collect(const hd_list *parameters, grads *f)
 /* ---------------------------------------------------------------- norms */
 
 /* Adds |x|^p to f->sums[grain] for elements [begin, end) of gradient i, where p is f->number; an
- * infinite p takes the maximum or minimum instead. Reads the copy of a gradient that is not
- * contiguous row by row. */
+ * infinite p takes the maximum or minimum of |x| instead. If the gradient is not contiguous, reads
+ * its copy row by row. */
 static void sum_run(int64_t i, int64_t grain, int64_t begin, int64_t end, void *arg)
 {
     const grads *f = arg;
@@ -71,7 +71,7 @@ static double first_sum(double p)
     return p == -INFINITY ? INFINITY : 0;
 }
 
-/* Adds up the n sums. If p is infinite, returns their maximum or minimum instead. */
+/* Returns the total of the n sums. If p is infinite, returns their maximum or minimum instead. */
 static double fold(const double *sums, int64_t n, double p)
 {
     double sum = first_sum(p);
@@ -124,8 +124,8 @@ static void change_run(int64_t i, int64_t grain, int64_t begin, int64_t end, voi
     hdk_optim()->change[f->kernel][hd_dtype_of(x)](data, begin, end, f->number);
 }
 
-/* Helps src/diagnose/stale_gradients.c: a gradient that a step has used still counts as used after
- * a clip. */
+/* Notes the versions of the clipped gradients for src/diagnose/stale_gradients.c, so that a
+ * gradient that a step has used still counts as used. */
 static void note_clip(const hd_list *parameters)
 {
     for (int64_t i = 0; hd__error_warns() && i < hd_list_len(parameters); i++) {
@@ -137,8 +137,9 @@ static void note_clip(const hd_list *parameters)
     }
 }
 
-/* Changes all gradients with the kernel and its number a. If one of them must not be written, for
- * example because a hook received it, changes none, and returns false with an error. */
+/* Changes all gradients with the kernel and its number a, and returns true. If one of them must not
+ * be written, for example because a hook received it, changes none, and returns false with an
+ * error. */
 static bool change_all(const hd_list *parameters, grads *f, int kernel, double a)
 {
     bool ok = true;

@@ -1,7 +1,7 @@
 /* optim.h - an optimizer: optim.c makes it, step.c runs its steps, and state.c saves it.
  *
- * It has a slot for each parameter, which holds the parameter's state. Each slot belongs to a
- * group, and each group has its own options. */
+ * An optimizer has a slot for each parameter, which holds the parameter's state. Each slot belongs
+ * to a group, and each group has its own options. */
 #ifndef HEED_OPTIM_OPTIM_H
 #define HEED_OPTIM_OPTIM_H
 
@@ -13,9 +13,10 @@ enum { HD__STATES = 3 };
 typedef struct hd__optim_slot {
     hd_tensor *p;  /* the parameter, retained */
     int64_t group; /* index of the parameter's group */
-    /* contiguous, like p in shape and dtype, retained; NULL until needed */
+    /* the parameter's states: contiguous tensors of p's shape and dtype, retained; NULL until
+     * needed */
     hd_tensor *state[HD__STATES];
-    int64_t steps;
+    int64_t steps; /* number of steps of this parameter */
 } hd__optim_slot;
 
 /* The options of any optimizer. After `size` there are fewer than HD__OPTIONS fields, none of which
@@ -31,7 +32,7 @@ typedef struct hd__optim_group {
 } hd__optim_group;
 
 typedef struct hd__optim_state_type {
-    const char *name; /* PyTorch's name */
+    const char *name; /* PyTorch's name of the state, such as "exp_avg" */
     /* 0: an optimizer always needs this state. Otherwise the index of an option; an optimizer needs
      * the state only if this option is not 0. */
     int when;
@@ -42,12 +43,14 @@ typedef struct hd__optim_type {
     const char *giver; /* the call that returns the defaults, for messages: "hd_adamw_defaults()" */
     const void *defaults;                  /* the default options */
     hd__optim_option options[HD__OPTIONS]; /* the first one is lr */
-    /* index of the option that a one-cycle schedule sets, or 0 */
+    /* index of the option that a one-cycle schedule sets as the momentum; 0 if there is none */
     int momentum;
-    bool (*options_ok)(const void *options); /* checks of several options together, or NULL */
+    /* Checks the options that depend on each other. Returns false with an error if they do not fit
+     * together. NULL: every combination is valid. */
+    bool (*options_ok)(const void *options);
     hd__optim_state_type states[HD__STATES];
-    int start; /* index of the option whose value fills a new state; 0: a new state is 0 */
-    /* Returns the numbers for the kernel in step `step`, counted from 1 */
+    int start; /* index of the option whose value fills a new state; 0: zeros fill it */
+    /* Returns the numbers for the kernel in step number `step`, counted from 1. */
     hdk_numbers (*numbers)(const void *options, int64_t step);
     int kernel; /* the kernel's index, such as HDK_ADAM */
 } hd__optim_type;
@@ -65,16 +68,17 @@ struct hd_optim {
     /* For warnings (stale_gradients.c in src/diagnose). */
     uint64_t number; /* the optimizer's number, from 1 on; no two share one */
     bool told_used;  /* the warning of stale gradients was given */
-    /* steps in a row without a gradient, because hd_backward's gradients were freed */
+    /* number of steps in a row without a gradient, because hd_backward's gradients were freed */
     int freed;
-    int frozen; /* steps in a row without a gradient, because no parameter requires grad */
+    /* number of steps in a row without a gradient, because no parameter requires grad */
+    int frozen;
 };
 
 extern atomic_int hd__optim_alive; /* the number of optimizers that exist */
 
-/* Returns a new optimizer with one group. If options is NULL, it has the defaults. Returns NULL
- * with an error if the list is empty or has anything but distinct leaves of floats that are not
- * expanded, if an option is out of its range, or if memory runs out. */
+/* Returns a new optimizer with one group. If options is NULL, it has the defaults. The parameters
+ * must be distinct leaves of a floating-point dtype that are not expanded. Returns NULL with an
+ * error if they are not, if the list is empty, if the options are wrong, or if memory runs out. */
 hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, const void *options);
 
 static inline double *hd__optim_lr(const hd_optim *o, int64_t group)
@@ -85,7 +89,8 @@ static inline double *hd__optim_lr(const hd_optim *o, int64_t group)
 /* True if an optimizer with these options needs state k (options.c). */
 bool hd__optim_uses(const hd__optim_type *type, const hd__optim_options *o, int k);
 
-/* Returns parameter i of a list; NULL with an error if it is HD_NONE or the list cannot be read. */
+/* Returns parameter i of a list. Returns NULL with an error if the parameter is HD_NONE, or if the
+ * list cannot be read. */
 hd_tensor *hd__optim_parameter_at(const hd_list *list, int64_t i);
 
 #endif

@@ -47,7 +47,7 @@ bool hd__optim_uses(const hd__optim_type *type, const hd__optim_options *o, int 
 
 /* ---------------------------------------------------------------- checking */
 
-/* True if v is in the range; NaN never is. Sets *expected to the range in words. */
+/* True if v is in the range, which is never true of NaN. Sets *expected to the range in words. */
 static bool option_in_range(hd__optim_range range, double v, const char **expected)
 {
     switch (range) {

@@ -48,9 +48,10 @@ bool hd__optim_may_step(void);
 
 /* ---------------------------------------------------------------- saved state */
 
-/* The functions below save or load state. They write a value to `to`. If `to` is NULL, they compare
- * the value with that in `from`, and fail if the two differ: "hd_optim_load: 'o.params' is 2:
- * expected 3". hd__text_key makes the names of the values. */
+/* The functions below save or load state, and return false with an error if that fails. They write
+ * a value to `to`. If `to` is NULL, most compare the value with that in `from`, and fail if the two
+ * differ: "hd_optim_load: 'o.params' is 2: expected 3". hd__text_key makes the name of a value from
+ * s->prefix, list, i and name. */
 typedef struct hd__optim_saved {
     hd_dict *to;
     const hd_dict *from;
@@ -63,8 +64,8 @@ bool hd__optim_saved_int(hd__optim_saved *s, const char *list, int64_t i, const 
                          int64_t want);
 bool hd__optim_saved_options(hd__optim_saved *s, const char *list, int64_t i,
                              const hd__optim_option *table, const void *options);
-/* Saves *x, or loads it. Returns false with an error if that fails, or if the loaded number is not
- * in the range. */
+/* Writes *x to s->to. If s->to is NULL, sets *x to the number in s->from instead. Returns false
+ * with an error if that fails, or if the loaded number is not in the range. */
 bool hd__optim_saved_number(hd__optim_saved *s, const char *list, int64_t i, const char *name,
                             hd__optim_range range, double *x);
 

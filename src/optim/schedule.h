@@ -40,7 +40,8 @@ struct hd_schedule {
     hd__schedule_options options;
     int64_t t; /* the number of steps so far */
     int64_t n; /* the number of groups that the optimizer had when the schedule was made */
-    /* the lr that each of these n groups had then; a newer group uses its present lr */
+    /* the lr that each of these n groups had when the schedule was made; the base lr of a newer
+     * group is its present lr */
     double *base_lr;
     double best; /* ReduceLROnPlateau: the best metric so far */
     /* ReduceLROnPlateau: the number of steps without a better metric, and the number of steps that
@@ -48,9 +49,9 @@ struct hd_schedule {
     int64_t bad, cooldown;
 };
 
-/* Returns a new schedule, and sets o's learning rates to those of step 0. Returns NULL with an
- * error if o is not an optimizer, if an option is out of its range, if step 0 is not possible, or
- * if memory runs out. */
+/* Returns a new schedule, and sets o's learning rates and momentum to those of step 0. Returns NULL
+ * with an error if o is not an optimizer, if an option is out of its range, if step 0 is not
+ * possible, or if memory runs out. */
 hd_schedule *hd__schedule_new(const hd__schedule_type *type, hd_optim *o,
                               const hd__schedule_options *options);
 

@@ -25,8 +25,8 @@ static bool groups_visit(hd__optim_saved *s, const hd_optim *o, double *lr)
 
 /* ---------------------------------------------------------------- writing */
 
-/* Writes the state of parameter i; nothing if no step has changed the parameter. Returns false with
- * an error if that fails. */
+/* Writes the state of parameter i. Writes nothing if no step has changed the parameter. Returns
+ * false with an error if memory runs out. */
 static bool save_slot(hd__optim_saved *s, const hd_optim *o, int64_t i)
 {
     const hd__optim_slot *slot = &o->slots[i];
@@ -66,8 +66,8 @@ bool hd_optim_save(const hd_optim *o, hd_dict *d, const char *prefix)
 /* ---------------------------------------------------------------- reading */
 
 /* Sets *state to a copy of the saved state k of slot i. Returns false with an error if that fails,
- * or if none is saved although o needs it. After a one-cycle schedule has set the momentum to 0, o
- * does not need it. */
+ * or if o needs this state but it is not saved. After a one-cycle schedule has set the momentum to
+ * 0, o does not need the state of the momentum. */
 static bool read_state(hd__optim_saved *s, const hd_optim *o, int64_t i, int k, hd_tensor **state)
 {
     const hd__optim_type *type = o->type;

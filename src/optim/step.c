@@ -7,11 +7,11 @@
 #include "optim/optim.h"
 #include "optim/walk.h"
 
-/* The step of one parameter that has a gradient */
+/* The step of one parameter that has a gradient. */
 typedef struct pending {
     hd__optim_slot *slot;
     hd_tensor *grad;              /* the gradient, contiguous */
-    hd_tensor *state[HD__STATES]; /* the parameter's states; NULL: not used */
+    hd_tensor *state[HD__STATES]; /* the parameter's states; NULL: a state that is not used */
     hdk_step step;
     int kernel;
 } pending;
@@ -77,7 +77,8 @@ HD__RARE static bool convert_states(hd_optim *o, unsigned int dtypes)
     return ok;
 }
 
-/* Returns the number of parameters that had a gradient, or -1 if the step failed. */
+/* Steps every parameter that has a gradient. Returns the number of these parameters, or -1 with an
+ * error if the step fails. */
 static int64_t step_all(hd_optim *o)
 {
     hd__optim_walk w;

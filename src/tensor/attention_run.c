@@ -15,7 +15,8 @@
 
 enum {
     ATTENTION_WORTH = 1 << 14, /* a call of at most this many multiplications runs on one thread */
-    ATTENTION_PARTS = 16, /* a larger call has at least this many parts, if it has enough units */
+    ATTENTION_PARTS = 16, /* a larger call is cut into at least this many parts, if its heads have
+                           * enough blocks of queries or keys */
     SMALL_SCRATCH = 2048  /* bytes of scratch on the stack */
 };
 
@@ -25,8 +26,8 @@ typedef hd__attention_call attention_call;
 
 /* A tensor (..., rows, cols) of the call. Each head uses one of its matrices. */
 typedef struct operand {
-    char *p; /* NULL if the call has no such tensor; the other fields are then not set */
-    int64_t row, col;
+    char *p;          /* NULL if the call has no such tensor; the other fields are then not set */
+    int64_t row, col; /* strides of rows and of columns, in elements */
     int64_t head[HD_MAX_DIMS]; /* strides along the dims of attention_task's `heads`, in bytes */
 } operand;
 
@@ -96,8 +97,8 @@ static void set_up(attention_task *t, const attention_call *c, hd_tensor *const 
 
 /* ---------------------------------------------------------------- running */
 
-/* Computes part number `item` of all parts of all heads. h has the call's sizes and options; this
- * function sets the matrices of h. */
+/* Computes one part of one head. `item` is its number, counted over the parts of all heads. h has
+ * the call's sizes and options; this function sets the matrices of h. */
 static void run_item(const attention_task *t, int64_t item, hdk_head *h, void *scratch)
 {
     int64_t u = item / t->parts, part = item - u * t->parts;
@@ -149,7 +150,7 @@ static bool is_large(const attention_call *c)
 
 /* Sets t->room to the bytes of scratch for one thread, and *bytes to those for all threads. Returns
  * false with HD_MEMORY if they overflow, as they may for expanded tensors. A thread needs less than
- * 64 * rows * cols bytes. */
+ * 64 * rows * cols bytes, with the `rows` and `cols` computed here. */
 static bool count_scratch(attention_task *t, int threads, size_t *bytes)
 {
     const hdk_head *h = &t->c->head;
@@ -193,9 +194,10 @@ static bool run_attention(attention_task *t)
     return true;
 }
 
-/* Cuts the n queries of each head (in backward, its n keys) into t->parts parts of t->block, a
- * multiple of `unit`. A large call gets at least ATTENTION_PARTS parts in all heads together, or
- * one part for each unit if there are fewer units. The cut depends on shapes only. */
+/* Cuts the n queries of each head (in backward, its n keys) into t->parts parts. A part has
+ * t->block queries or keys, a multiple of `unit`; the last one may have fewer. A large call gets at
+ * least ATTENTION_PARTS parts in all heads together, or one part for each unit if there are fewer
+ * units. The cut depends on shapes only. */
 static void cut_heads(attention_task *t, int64_t n, int64_t unit)
 {
     int64_t units = (n + unit - 1) / unit;
@@ -207,7 +209,8 @@ static void cut_heads(attention_task *t, int64_t n, int64_t unit)
 
 /* ---------------------------------------------------------------- both directions */
 
-/* Returns the number of weights that forward computes. Query i sees the keys before i + sees. */
+/* Returns the number of weights that forward computes in all heads. Query i sees the keys whose
+ * index is below i + c->head.sees. */
 static int64_t seen_keys(const hd__attention_call *c)
 {
     const hdk_head *h = &c->head;

@@ -8,9 +8,9 @@
 
 /* The sizes and options of a call, which the op keeps for backward. */
 typedef struct hd__attention_call {
-    int n_batch;
-    int64_t batch[HD_MAX_DIMS], heads;
-    hdk_head head; /* its matrices are not set */
+    int n_batch;                       /* number of batch dims */
+    int64_t batch[HD_MAX_DIMS], heads; /* sizes of the batch dims; their product */
+    hdk_head head;                     /* sizes and options of a head; no matrix in it is set */
 } hd__attention_call;
 
 /* Returns the number of multiplications in forward, if no key is masked. */
@@ -27,9 +27,9 @@ enum hd__attention_operand {
     HD__K,
     HD__V,
     HD__MASK,
-    HD__BITS, /* dropout's random bits if they are from the native stream, or HD_NONE */
-    HD__LSE,
-    HD__SAVED,
+    HD__BITS,  /* dropout's random bits if they are from the native stream, or HD_NONE */
+    HD__LSE,   /* log-sum-exp of each row of scores */
+    HD__SAVED, /* number of the tensors that are saved */
     HD__OUT = HD__SAVED,
     HD__WEIGHTS,
     HD__DOUT,

@@ -112,8 +112,9 @@ static void lay(hd_tensor *y, const hd_tensor *x, int dim, int64_t start)
 typedef struct joint {
     char *out;
     hd_tensor *const *parts;
-    int64_t n, row, inner; /* number of parts; bytes of an output row; bytes of one index of dim */
-    int dim, lead;         /* the stride of a part's dim `lead` leads to its next row */
+    /* number of parts; bytes of an output row; bytes of a row's elements at one index of dim */
+    int64_t n, row, inner;
+    int dim, lead; /* the stride of a part's dim `lead` leads to its next row */
 } joint;
 
 static void join_rows(int64_t begin, int64_t end, void *arg)

@@ -7,11 +7,12 @@
 /* Returns x itself if it is contiguous; otherwise a contiguous copy, or NULL with an error if
  * memory runs out. */
 hd_tensor *hd__tensor_contiguous(hd_tensor *x);
-/* Returns x itself if it has dtype d; otherwise hd__tensor_copied(x, d). */
+/* Returns x itself if it has dtype d. Otherwise returns hd__tensor_copied(x, d), which is NULL with
+ * an error if memory runs out. */
 hd_tensor *hd__tensor_cast(hd_tensor *x, hd_dtype d);
 /* Returns a contiguous copy of x, or NULL with an error if memory runs out. */
 hd_tensor *hd__tensor_clone(const hd_tensor *x);
-/* Returns a copy of x in dtype d, whose dims have the order of x's in memory
+/* Returns a copy of x in dtype d, whose dims have the same order in memory as x's dims
  * (hd__tensor_laid_out_as). Returns NULL with an error if memory runs out. */
 hd_tensor *hd__tensor_copied(const hd_tensor *x, hd_dtype d);
 /* Returns a view of x expanded to sizes, with strides of 0 in the expanded dims. The caller has

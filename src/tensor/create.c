@@ -164,8 +164,8 @@ hd_tensor *(hd_arange)(hd_scalar start, hd_scalar end, hd_scalar step)
     return (hd_arange_as)(d, start, end, step);
 }
 
-/* A linspace from a to b. Its first half counts up from a, and its second half down from b, with
- * one rounding for each element. So both ends are exact. */
+/* A linspace of n elements from a to b. Its first half counts up from a, and its second half down
+ * from b, with one rounding for each element. So both ends are exact. */
 typedef struct line {
     hd_dtype d;
     char *y;
@@ -236,8 +236,8 @@ static hd_tensor *random_sized(hd_dtype d, int ndim, const int64_t *sizes, fill_
 }
 
 /* Returns a new tensor of dtype d and x's shape, which `fill` fills with random numbers. Its dims
- * have the order of x's in memory, because numbers are drawn in this order. Returns NULL with an
- * error if x or d is wrong, or if memory runs out. */
+ * have the same order in memory as x's dims, because numbers are drawn in this order. Returns NULL
+ * with an error if x or d is wrong, or if memory runs out. */
 static hd_tensor *random_like(hd_dtype d, const hd_tensor *x, fill_random *fill)
 {
     bool ok = hd__tensor_any_arg("x", x, false) && hd__tensor_float_dtype(d);

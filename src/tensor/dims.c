@@ -75,7 +75,7 @@ void hd__dims_sort(hd__dims *w)
     }
 }
 
-/* Returns a negative number if dim a belongs inside dim b, a positive one if it belongs outside,
+/* Returns a negative number if dim a belongs inside dim b, a positive one if it belongs outside b,
  * and 0 if no operand decides. */
 static int compare_dims(const hd__dims_axis *a, const hd__dims_axis *b, int n)
 {

@@ -10,7 +10,7 @@
 
 #include "tensor/tensor_struct.h"
 
-enum { HD__WALKED = 4 }; /* the most operands of a walk */
+enum { HD__WALKED = 4 }; /* the largest number of operands in a walk */
 
 typedef struct hd__dims_axis {
     int64_t size, stride[HD__WALKED]; /* stride 0 repeats the operand along the dim */
@@ -110,8 +110,8 @@ static inline void hd__dims_index(const hd__dims *w, int64_t flat, int64_t *at)
  * dim; then p is back at the first place. */
 bool hd__dims_carry(const hd__dims *w, int d, hd__dims_place *p);
 /* Moves p one step along dim d, and returns true. If p is at the end of dim d, moves it to the
- * beginning of dim d and one step along the next outer dim. Dims inside d do not change. If p is at
- * the last place, moves it back to the first place and returns false. */
+ * beginning of dim d and one step along the next outer dim. p's index in the dims inside d does not
+ * change. If p is at the last place, moves it back to the first place and returns false. */
 static inline bool hd__dims_next(const hd__dims *w, int d, hd__dims_place *p)
 {
     if (d >= w->ndim || p->at[d] + 1 == w->dim[d].size) {

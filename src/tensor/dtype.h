@@ -1,5 +1,5 @@
-/* dtype.h - checks and promotion of dtypes, and conversion of numbers (dtype.c). If a check fails,
- * it sets HD_DTYPE and returns false. */
+/* dtype.h - checks and promotion of dtypes, and conversion of numbers (dtype.c). If a check of a
+ * dtype fails, it sets HD_DTYPE and returns false. */
 #ifndef HEED_TENSOR_DTYPE_H
 #define HEED_TENSOR_DTYPE_H
 
@@ -28,8 +28,8 @@ static inline bool hd__tensor_float_arg(const hd_tensor *x)
     return hd__tensor_is_float(x->dtype) || hd__tensor_float_dtype(x->dtype);
 }
 
-/* Returns the dtype that a and b promote to. As in PyTorch, a 0-d tensor counts only if its
- * category is higher than the other tensor's: bool < integer < float. */
+/* Returns the dtype that a and b promote to. As in PyTorch, if one of them is 0-d and the other is
+ * not, the 0-d one counts only if its category is higher: bool < integer < float. */
 hd_dtype hd__tensor_promote(const hd_tensor *a, const hd_tensor *b);
 /* Returns the dtype that a and the number s promote to. */
 hd_dtype hd__tensor_promote_scalar(const hd_tensor *a, hd_scalar s);

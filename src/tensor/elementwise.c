@@ -105,7 +105,8 @@ void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *da
 
 enum {
     TILES_WORTH = 256, /* tiles are used for at least this many elements */
-    ROW = 1024, /* the most bytes of a row of a transposed tile; the most elements if f is NULL */
+    /* a row of a transposed tile has at most this many bytes, or elements if f is NULL */
+    ROW = 1024,
     SHORTEST = 1024 /* a run that is written past the cache has at least this many bytes */
 };
 

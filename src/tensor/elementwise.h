@@ -11,7 +11,7 @@
 void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *data,
               void (*after)(void));
 /* Computes operands[0], the output, from the other operands, which broadcast to it, by the loop f.
- * Returns operands[0]. If this is NULL, computes nothing and returns NULL. */
+ * Returns operands[0]. If operands[0] is NULL, computes nothing and returns NULL. */
 hd_tensor *hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
 /* Does what hd__map does, for an output that shares no memory with the other operands. An output
  * that is too large for the cache is written past the cache. */
@@ -54,16 +54,16 @@ hd_tensor *hd__loop_add(hd_tensor *a, hd_tensor *b);
 void hd__loop_add_into(hd_tensor *y, hd_tensor *b);
 
 /* Returns dx, computed from dy and a saved tensor by loop `op` of hdk_binary. If nobody but the
- * engine holds dy (hd__tensor_held_once), overwrites dy with dx, and returns dy. Returns NULL with
- * an error if memory runs out. */
+ * engine holds dy (hd__tensor_held_once), and saved has dy's dtype and shape, overwrites dy with dx
+ * and returns dy. Returns NULL with an error if memory runs out. */
 hd_tensor *hd__map_backward(int op, const void *params, hd_tensor *dy, hd_tensor *saved);
 
 /* Returns the loop of hdk_binary's arithmetic op `op` for a and b, and sets *d to the dtype in
  * which it computes. Returns NULL with HD_DTYPE if the op does not take these dtypes; hd_sub, for
  * example, takes no bools. */
 hdk_loop hd__loop_arith(int op, const hd_tensor *a, const hd_tensor *b, hd_dtype *d);
-/* Returns the loop of hdk_binary's arithmetic op `op` for x and the number s. Sets *d, and fails,
- * as hd__loop_arith does. */
+/* Returns the loop of hdk_binary's arithmetic op `op` for x and the number s. Sets *d to the dtype
+ * in which it computes. Returns NULL with HD_DTYPE if the op does not take x's dtype. */
 hdk_loop hd__loop_arith_scalar(int op, const hd_tensor *x, hd_scalar s, hd_dtype *d);
 
 #endif

@@ -12,8 +12,8 @@
 enum {
     LANES_WORTH = 16384, /* a call with at most this many elements runs on one thread */
     UNIT = 4096,         /* a task has at least this many elements */
-    /* Unless hdk_lanes_apart, a call of the kernel gets neighbouring lanes of at least this many
-     * bytes. */
+    /* If hdk_lanes_apart is false, a call of the kernel gets neighbouring lanes of at least this
+     * many bytes. */
     LANES_SIDE = 512,
     /* If there are many lanes with several results each, a call gets at least this many lanes. */
     GROUP = 4

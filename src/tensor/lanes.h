@@ -6,8 +6,8 @@
 #include "tensor/dims.h"
 #include "tensor/kernels/lanes.h"
 
-/* The lanes of some operands along one dim. The caller sets n and sn of `lanes`, and hd__lanes_run
- * sets k and sk. */
+/* The lanes of some operands along one dim. hd__lanes_init or the caller sets n and sn of `lanes`,
+ * and hd__lanes_run sets k and sk. */
 typedef struct hd__lanes {
     hd__dims dims;                   /* all dims except that of the lanes */
     void *data[HDK_LANE_OPERANDS];   /* each operand's data; NULL only if the kernel allows it */
@@ -32,8 +32,8 @@ hd_tensor *hd__lanes_side_by_side(hd_tensor *x, int d, bool again);
  * an operand of fewer dims as an expanded alias. The data of HD_NONE are NULL. A 0-d tensor has one
  * lane of one element. */
 void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs);
-/* Calls f with the number p until it has computed all lanes of w, some of them in each call. If
- * there are many lanes, the threads share them. */
+/* Computes all lanes of w by several calls of f, each with some of the lanes and with the number p.
+ * If there are many lanes, the threads share them. */
 void hd__lanes_run(hd__lanes *w, hdk_lane_kernel f, double p);
 
 #endif

@@ -33,9 +33,9 @@ static inline hd_tensor *tensor_in(hd__tensor_storage *s)
     return (hd_tensor *)((char *)s + HD__TENSOR_AT);
 }
 
-/* The release function of data that have a block of their own and, in debug mode, of all data.
- * Frees that block. With HEED_DEBUG=1, overwrites the data first, so that an old pointer from
- * hd_data shows NaN or -1. */
+/* The release function of data that have a block of their own and, in debug mode, of all data. With
+ * HEED_DEBUG=1, overwrites the data, so that an old pointer from hd_data shows NaN or -1. Then
+ * frees the data if they have a block of their own. */
 static void give_data(void *data, void *user)
 {
     hd__tensor_storage *s = user;
@@ -53,7 +53,7 @@ static void storage_release(hd__tensor_storage *s)
         return;
     }
     if (s->foreign) {
-        HD__CALLS_BACK; /* `release` is the program's; messages name the functions that it calls */
+        HD__CALLS_BACK; /* the program's `release`; messages name the functions that it calls */
         s->release(s->data, s->user);
     } else if (s->release) {
         s->release(s->data, s->user);
@@ -152,7 +152,9 @@ static void give_up_hold(hd_tensor *t)
     } else if (t->scope) {
         hd__scope_unlink(t);
     } else {
-        hd_fail(HD_STATE, "a tensor of %s: no hd_retain is left to undo, and no scope holds it",
+        hd_fail(HD_STATE,
+                "a tensor of %s: no hd_retain is left to undo, and no scope holds it. Call "
+                "hd_release once for each hd_retain",
                 HD__SHAPE(t));
         return;
     }
@@ -306,8 +308,8 @@ static inline hd_tensor *fresh_in(hd__tensor_storage *s, hd_dtype d, int64_t num
     return adopt(t);
 }
 
-/* Returns a new contiguous tensor, or NULL with an error. If it is not `owned`, it gets no data;
- * the caller sets them. */
+/* Returns a new contiguous tensor, or NULL with an error. If `owned` is false, the tensor gets no
+ * memory for its data, and the caller sets storage->data. */
 static hd_tensor *fresh(hd_dtype d, int ndim, const int64_t *sizes, bool owned)
 {
     int64_t numel = 0;

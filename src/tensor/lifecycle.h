@@ -11,10 +11,10 @@ bool hd__tensor_measure(hd_dtype d, int ndim, const int64_t *sizes, int64_t *num
  * an error if d or a size is wrong, or if memory runs out. */
 hd_tensor *hd__tensor_empty(hd_dtype d, int ndim, const int64_t *sizes);
 
-/* Returns a new tensor of dtype d and x's shape, as hd__tensor_empty does. */
+/* Does what hd__tensor_empty does, with x's sizes. */
 hd_tensor *hd__tensor_empty_as(hd_dtype d, const hd_tensor *x);
-/* Returns a new tensor of ndim dims, as hd__tensor_empty does. Its sizes are x's, except that dim
- * has size `size`. dim may be x->ndim, which adds a last dim. */
+/* Does what hd__tensor_empty does, for a tensor of ndim dims. Its sizes are x's sizes, except that
+ * dim `dim` has size `size`. dim may be x->ndim, which adds a last dim. */
 hd_tensor *hd__tensor_empty_with(hd_dtype d, const hd_tensor *x, int ndim, int dim, int64_t size);
 
 /* Sets *bytes to the bytes of a contiguous copy of x. Returns false with HD_MEMORY if they

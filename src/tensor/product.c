@@ -1,4 +1,4 @@
-/* product.c - batched matrix products c = a b of tensors of any strides. a is (m, k), b is (k, n).
+/* product.c - batched products c = a * b of tensors of any strides. a is (m, k), b is (k, n).
  *
  * If the strides allow it, a batch dim becomes part of the rows m (if b is the same along it) or of
  * the inner size k (if it is summed over). So a Linear over (b, t, in) is one product, and so is
@@ -18,10 +18,10 @@ enum {
     /* With this many matrices for each thread, no matrix is cut, even if some threads get more than
      * others. */
     EVEN_ENOUGH = 4,
-    /* Of two cuts that cost the same, one by rows is faster for at most FEW_COLUMNS columns, if the
-     * rows of b are dense. */
+    /* Of two cuts that cost the same, the one with more cells from top to bottom is faster if c has
+     * at most FEW_COLUMNS columns and the rows of b are dense. */
     FEW_COLUMNS = 256,
-    LONG_DOT = 1 << 17, /* the threads share a dot of at least this many elements */
+    LONG_DOT = 1 << 17, /* the threads share a dot product of at least this many elements */
     DOT_PARTS = 8,
     /* A bfloat16 b is widened to float32 in parts of at most WIDE_FEW elements if a has at most
      * HDK_SPLIT_ROWS rows, and WIDE_MANY elements otherwise. Without scratch, a part has WIDE_LEAST
@@ -43,7 +43,7 @@ typedef struct product_task {
     int64_t steps, span;    /* number of rows and columns of a widened part of b */
     hd__dims batch, summed; /* batch dims that c has; batch dims that are summed over */
     int64_t rows, cols;     /* size of a cell; the last cells may be smaller */
-    int64_t down, across; /* numbers of cells of one matrix, from top to bottom and side by side */
+    int64_t down, across; /* numbers of cells of one matrix, from top to bottom and left to right */
     int64_t cells;        /* number of cells of all matrices */
     int pieces;           /* number of tasks, each a range of cells */
     char *scratch;        /* `room` bytes for each piece, or NULL */
@@ -324,9 +324,9 @@ static bool keeps_signed_zero(const hd__product_matrix *a, const hd__product_mat
 }
 
 /* Returns the order in which the products of an element are summed. It depends on the whole
- * product, not on cells and threads, so the result does not depend on them either. In a batch of
- * matrices each element is one sum. So attention that is written as two products gives the same
- * bits as fused attention, where heed promises this. */
+ * product, not on cells and threads, so the result does not depend on them either. If b is a batch
+ * of matrices, each element is one sum over all steps, in order. So attention that is written as
+ * two products gives the same bits as fused attention, where heed promises this. */
 static hdk_order order_of_sums(const product_task *t, const hd__product_matrix *a,
                                const hd__product_matrix *b, const hd__product_matrix *c, bool bias)
 {
@@ -344,8 +344,8 @@ static hdk_order order_of_sums(const product_task *t, const hd__product_matrix *
     return split ? HDK_SPLIT : HDK_CHAIN;
 }
 
-/* Sets the strides of dims of size 1 to 0. They may have any value, so nothing must be computed
- * from them. */
+/* Sets the strides of dims of size 1 to 0. Such a stride may have any value, so an offset
+ * computed from it could overflow. */
 static void clear_strides(hdk_product *p)
 {
     p->a_row = p->m > 1 ? p->a_row : 0;
@@ -376,8 +376,8 @@ static void run_dots(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* Sets p's c to a long dot, computed in DOT_PARTS parts, whatever the number of threads. The sums
- * of the parts are added in order. */
+/* Sets p's c to the dot product of two long vectors. It is computed in DOT_PARTS parts, whatever
+ * the number of threads, and the sums of the parts are added in order. */
 static void dot_in_parts(const hdk_product *p, int dtype)
 {
     dot_parts d = {p, dtype, hd__tensor_bytes_of(dtype),

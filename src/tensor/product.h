@@ -4,8 +4,8 @@
 
 #include "tensor/dims.h"
 
-/* A tensor as a batch of matrices (..., rows, cols). `batch` is the number of leading dims; row and
- * col are the strides of rows and columns, in elements. */
+/* A tensor as a batch of matrices (..., rows, cols). `batch` is the number of batch dims, which
+ * come first. row and col are the distances from a row or column to the next one, in elements. */
 typedef struct hd__product_matrix {
     const hd_tensor *t;
     int64_t rows, cols, row, col;
@@ -36,11 +36,11 @@ static inline hd__product_matrix hd__product_matrix_right(const hd_tensor *x)
                         : hd__product_matrix_left(x);
 }
 
-/* Returns y as the result of a product a b. If a has one dim, y has no dim for rows (no_rows); if b
- * has one, y has none for columns (no_cols). */
+/* Returns y as the result of a product a * b. Set no_rows if a has one dim, because y then has no
+ * dim for rows. Set no_cols if b has one dim, because y then has no dim for columns. */
 hd__product_matrix hd__product_matrix_result(const hd_tensor *y, bool no_rows, bool no_cols);
 
-/* Computes c = a b, with all three of one dtype, which is not bool. If a and c are float32 and b
+/* Computes c = a * b, with all three of one dtype, which is not bool. If a and c are float32 and b
  * has two dims, b may be bfloat16; the result has the same bits as for b converted to float32.
  * Batches broadcast. A batch dim that c lacks is summed over, in order. c is contiguous. Unless
  * bias (c.cols,) is NULL, it is added to each row. The function cannot fail; if it gets no memory

@@ -5,9 +5,9 @@
 
 #include "heed/tensor.h"
 
-/* The first function fills x with uniform numbers from a to b, the second with normal numbers, the
- * third with exponential numbers. x is float32 or float64. They draw in the order of x's memory,
- * and return x. */
+/* hd__tensor_uniform_fill fills x with uniform numbers from a to b. The other two fill it with
+ * normal and exponential numbers. All draw in the order of x's memory, and return x, which is
+ * float32 or float64. */
 hd_tensor *hd__tensor_uniform_fill(hd_tensor *x, double a, double b);
 hd_tensor *hd__tensor_normal_fill(hd_tensor *x, double mean, double std);
 hd_tensor *hd__tensor_exponential_fill(hd_tensor *x, double lambda);

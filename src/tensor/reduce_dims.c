@@ -232,7 +232,7 @@ hd_tensor *hd__reduce_sum_to(hd_tensor *x, int ndim, const int64_t *sizes)
     if (lead < 0 || mask == 0) {
         return lead < 0 ? NULL : x;
     }
-    bool keepdim = mask >> lead; /* keeps dims of size 1; the alias drops the leading dims */
+    bool keepdim = mask >> lead; /* if true, y keeps its leading dims, too; the alias drops them */
     hd_tensor *y = hd__reduce_sum(x, mask, keepdim);
     return y && keepdim && lead ? hd__tensor_alias(y, ndim, sizes, y->strides + lead, y->offset)
                                 : y;

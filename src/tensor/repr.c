@@ -21,7 +21,7 @@ typedef struct printer {
     bool summarise;
     bool integral, sci;
     double hi, lo; /* the largest and smallest absolute value of shown finite floats except 0 */
-    int width;     /* width of a cell */
+    int width;     /* width of a cell, the place of one number, in characters */
 } printer;
 
 /* ---------------------------------------------------------------- options */
@@ -297,7 +297,7 @@ static void write_suffixes(printer *p, size_t start)
     }
 }
 
-/* Writes x's text. If o is NULL, uses the options of the process. */
+/* Writes x's text to out. If o is NULL, uses the options of the process. */
 static void write_tensor(hd__text *out, const hd_tensor *x, const hd_print_options *o)
 {
     printer p = {.x = x, .o = o ? *o : options_in_force(), .out = out};

@@ -89,7 +89,8 @@ static void close_all(void)
     hd__scope_top = NULL;
 }
 
-/* Opens the root scope, and arranges that the end of the thread closes all its scopes. */
+/* Opens the root scope, and arranges that the end of the thread closes all its scopes. Returns
+ * false with an error if heed cannot start. */
 bool hd__scope_enter_thread(void)
 {
     if (!hd__init()) {
@@ -161,7 +162,8 @@ void hd_scope_close(hd_scope *s)
     }
     if (s == &scopes.root || (s != hd__scope_top && hd__scopes_above(s, 0) < 0)) {
         HD__CALL("hd_scope_close");
-        hd_fail(HD_STATE, "s is not a scope that is open on this thread");
+        hd_fail(HD_STATE, "s is not a scope that is open on this thread. Close each scope once, on "
+                          "the thread that opened it");
         return;
     }
     for (bool last = false; !last;) {

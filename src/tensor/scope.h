@@ -6,10 +6,10 @@
 
 struct hd_scope {
     hd__scope_head head;
-    hd_scope *outer; /* NULL in the root */
+    hd_scope *outer; /* the scope around this one; NULL in the root */
     hd_tensor *first;
-    int64_t count;    /* number of tensors that it owns */
-    int64_t warn_at;  /* next count at which backward looks for a missing HD_SCOPE */
+    int64_t count;    /* number of tensors that the scope owns */
+    int64_t warn_at;  /* the next count at which backward looks for a missing HD_SCOPE */
     const char *file; /* the source file that opened it, or NULL if unknown */
     int line;
 };

@@ -45,7 +45,8 @@ int hd__tensor_dim_of(const hd_tensor *x, int64_t dim);
  * with an error if x or dim is wrong. */
 uint32_t hd__tensor_dim_mask(const hd_tensor *x, int64_t dim);
 /* Returns the bit mask of the n dims in the list dims[], or of all dims if n is 0. Returns 0 with
- * an error if x is not a tensor, or if a dim is out of range or repeated (HD_INDEX). */
+ * an error if x is not a tensor, if n is negative or dims is NULL (HD_NULL_ARG), or if a dim is out
+ * of range or repeated (HD_INDEX). */
 uint32_t hd__dims_mask(const hd_tensor *x, int n, const int64_t *dims);
 /* Returns what hd__dims_mask returns, but does not check x, because the caller has checked it. */
 uint32_t hd__dims_listed(const hd_tensor *x, int n, const int64_t *dims);

@@ -52,7 +52,8 @@ bool hd__tensor_overlaps_itself(const hd_tensor *x)
 }
 
 /* Groups x's dims, from the last to the first, into runs. The elements of a run lie in memory at
- * even steps. Splits each run into dims of the view. Dims of size 1 get PyTorch's strides, too. */
+ * even steps. Splits each run into dims of the view. Dims of size 1 get the strides that they have
+ * in PyTorch. */
 bool hd__tensor_view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_t *strides)
 {
     if (x->numel == 0 && hd__tensor_has_sizes(x, ndim, sizes)) {

@@ -21,7 +21,8 @@ bool hd__tensor_inside_storage(const hd_tensor *x);
  * if x's strides do not allow such a view. */
 bool hd__tensor_view_strides(const hd_tensor *x, int ndim, const int64_t *sizes, int64_t *strides);
 /* Writes sizes[n], the requested sizes of a view of x, to out. One of them may be -1; it becomes
- * the size that fits. Returns false with an error where PyTorch's view fails. */
+ * the size with which the view has as many elements as x. Returns false with an error where
+ * PyTorch's view fails. */
 bool hd__tensor_infer_sizes(const hd_tensor *x, int n, const int64_t *sizes, int64_t *out);
 
 #endif

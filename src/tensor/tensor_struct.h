@@ -13,12 +13,13 @@
 typedef struct hd__tensor_storage {
     atomic_int refs;
     atomic_uint version; /* number of in-place changes so far */
-    void *data;          /* in this struct's block, in a block of its own, or given to hd_wrap */
+    /* the elements: in this struct's block, in a block of their own, or in hd_wrap's array */
+    void *data;
     size_t nbytes;
     void (*release)(void *data, void *user); /* frees data; NULL if data is in this block */
     void *user;
     uint8_t spoiled; /* with HEED_DEBUG=1: the byte that overwrites freed data */
-    bool foreign;    /* release is the program's own function */
+    bool foreign;    /* true if release is the program's own function */
     /* In debug mode: the function that changed the data last, and the module that ran at that time.
      * They are set only if release is not NULL. */
     const char *changed_by, *changed_in;
@@ -66,9 +67,11 @@ struct hd_tensor {
     int64_t numel;
     void *attachment; /* the autograd node, or NULL */
     const hd__tensor_attachment_ops *attachment_ops;
-    hd_tensor *base;          /* in a differentiable view: its base, with a reference; else NULL */
+    hd_tensor *base;          /* the base of a differentiable view, with a reference; else NULL */
     atomic_uint view_version; /* in a view: the storage's version for which `attachment` is valid */
-    bool returned;   /* hd_scope_return was called for it in an inner scope, and moved nothing */
+    /* true if hd_scope_return was called for the tensor in a scope inside its own, where the call
+     * moves nothing */
+    bool returned;
     hd_scope *scope; /* the scope that owns it, or NULL */
     union {
         hd_tensor *prev; /* the tensor before it in the scope's list */
@@ -119,7 +122,7 @@ static inline bool hd__tensor_is_tensor(const hd_tensor *x)
 
 /* True if the object at x is a tensor of any dtype but bfloat16, which heed stores but does not
  * compute with. One comparison tests both, because HD__TENSOR is the sign bit of the 16-bit
- * number. */
+ * number that mark and dtype form. */
 static inline bool hd__tensor_is_computed(const hd_tensor *x)
 {
     return (int16_t)(x->mark << 8 | x->dtype) < INT16_MIN + (int)HD_BFLOAT16;

@@ -190,7 +190,8 @@ static void *close_foreign(void *scope)
     hd_ones(HD_FLOAT32, 1);
     hd_scope_close(scope);
     ck_assert_str_eq(hd_error_message(),
-                     "hd_scope_close: s is not a scope that is open on this thread");
+                     "hd_scope_close: s is not a scope that is open on this thread. Close each "
+                     "scope once, on the thread that opened it");
     ck_assert_int_eq(hd_error_code(), HD_STATE);
     return NULL;
 }
@@ -205,7 +206,8 @@ START_TEST(closed_and_foreign_scopes_are_errors)
     ck_assert(hd_item(a) == 1);
     hd_scope_close(s);
     hd_scope_close(s);
-    ck_error(HD_STATE, "hd_scope_close: s is not a scope that is open on this thread");
+    ck_error(HD_STATE, "hd_scope_close: s is not a scope that is open on this thread. Close each "
+                       "scope once, on the thread that opened it");
 }
 END_TEST
 
@@ -259,9 +261,8 @@ START_TEST(release_never_gives_up_what_heed_holds)
         hd_release(a);
         ck_assert(hd_item(hd_list_get(l, 0)) == 5);
         hd_release(a);
-        ck_error(
-            HD_STATE,
-            "hd_release: a tensor of (1,): no hd_retain is left to undo, and no scope holds it");
+        ck_error(HD_STATE, "hd_release: a tensor of (1,): no hd_retain is left to undo, and no "
+                           "scope holds it. Call hd_release once for each hd_retain");
         ck_assert(hd_item(hd_list_get(l, 0)) == 5);
     }
 }
