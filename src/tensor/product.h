@@ -36,11 +36,11 @@ static inline hd__product_matrix hd__product_matrix_right(const hd_tensor *x)
                         : hd__product_matrix_left(x);
 }
 
-/* Returns y as the result of a product a * b. Set no_rows if a has one dim, because y then has no
+/* Returns y as the result of a product a @ b. Set no_rows if a has one dim, because y then has no
  * dim for rows. Set no_cols if b has one dim, because y then has no dim for columns. */
 hd__product_matrix hd__product_matrix_result(const hd_tensor *y, bool no_rows, bool no_cols);
 
-/* Computes c = a * b, with all three of one dtype, which is not bool. If a and c are float32 and b
+/* Computes c = a @ b, with all three of one dtype, which is not bool. If a and c are float32 and b
  * has two dims, b may be bfloat16; the result has the same bits as for b converted to float32.
  * Batches broadcast. A batch dim that c lacks is summed over, in order. c is contiguous. Unless
  * bias (c.cols,) is NULL, it is added to each row. The function cannot fail; if it gets no memory
