@@ -1,4 +1,4 @@
-/* product.c - batched matrix products c = a @ b of tensors of any strides. a is (m, k), b is (k, n).
+/* product.c - batched matrix products c = a @ b of tensors of any strides, a (m, k) and b (k, n).
  *
  * If the strides allow it, a batch dim becomes part of the rows m (if b is the same along it) or of
  * the inner size k (if it is summed over). So a Linear over (b, t, in) is one product, and so is
