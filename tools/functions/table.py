@@ -11,7 +11,8 @@ row(name, python, arguments, ...)
     tolerance, scale, gradient, gradient_zeros, graph, indices, random, weight: the oracle's
         rules of comparison (tools/oracle/machine.py); without a tolerance every bit must be the same
     golden: EXACT or CLOSE, how close the values of tests/golden/ops.txt, grads.txt and signs.txt must be
-    cases: lists of numbers, with each of which the golden scripts call an elementwise function
+    cases: the calls of the golden scripts: of an elementwise function, tuples of its numbers; of any other function,
+        dicts of its arguments by name, which may have the `shapes` of the inputs (golden_table.py)
     node: the name of the result's node, as PyTorch has it
     optional: the names of tensors that may be HD_NONE
     memory: a call for tests/faults_memory, of its world w, where one of tensors of (3, 3) would not do
