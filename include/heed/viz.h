@@ -46,11 +46,11 @@ typedef struct hd_series {
 typedef struct hd_plot_options {
     size_t size;
     const char *title, *x_label, *y_label; /* NULL: none */
-    bool log_x, log_y;                     /* false */
+    bool log_x, log_y;                     /* false; if true, the axis is logarithmic */
     /* false; if true, the ticks of x are whole numbers, as for epochs. They are whole numbers in
      * any case if every x of the points is one. */
     bool whole_x;
-    int width, height; /* 720, 440; each 200 to 8192 */
+    int width, height; /* 720, 440; in pixels, each 200 to 8192 */
 } hd_plot_options;
 
 HD_API hd_plot_options hd_plot_defaults(void);
