@@ -16,7 +16,7 @@ extern "C" {
 
 /* ---------------------------------------------------------------- grad mode, leaves, gradients */
 
-HD_API bool hd_grad_mode(void);        /* true (the default) if this thread records */
+HD_API bool hd_grad_mode(void);        /* true (the default) if this thread records calls */
 HD_API bool hd_set_grad_mode(bool on); /* sets the mode; returns the mode before the call */
 
 /* HD_NO_GRAD; turns recording off until the end of the enclosing block. It needs GCC, Clang or
@@ -34,9 +34,10 @@ static inline void hd_grad_mode_cleanup(bool *before)
 /* sets whether x, a leaf of a float dtype, requires grad; returns x */
 HD_API hd_tensor *hd_requires_grad_(hd_tensor *x, bool on);
 HD_API bool hd_requires_grad(const hd_tensor *x); /* true if backward computes a gradient for x */
-HD_API bool hd_is_leaf(const hd_tensor *x);       /* false if a recorded call made x */
+HD_API bool hd_is_leaf(const hd_tensor *x);       /* true unless a recorded call made x */
 HD_API hd_tensor *hd_retain_grad(hd_tensor *x);   /* backward keeps a non-leaf's .grad; returns x */
-HD_API const char *hd_grad_fn(const hd_tensor *x); /* such as "MulBackward0"; "" for a leaf */
+/* the name of the node of x, such as "MulBackward0"; "" for a leaf */
+HD_API const char *hd_grad_fn(const hd_tensor *x);
 
 /* Makes a parameter: a leaf that shares x's storage and prints as `Parameter containing:`. */
 HD_API hd_tensor *hd_parameter(hd_tensor *x, bool requires_grad);
@@ -47,10 +48,10 @@ HD_API hd_tensor *hd_grad(const hd_tensor *x);
 /* Sets x.grad to g, without a copy. g must have x's shape and dtype and must not be x itself.
  * HD_NONE removes the gradient. x.grad does not require grad, even if g does.
  *
- * A later backward does not write to g: it replaces g in x.grad with a new tensor, the sum. There
- * is one exception: if g shares memory with the .grad of another tensor p, as hd_grad(p) does, a
- * backward that reaches p writes to this memory. x need not be a leaf; but backward adds to the
- * .grad of a non-leaf only after hd_retain_grad. */
+ * A later backward does not write to g: it replaces g in x.grad with a new tensor, the sum of g and
+ * the new gradient. There is one exception: if g shares memory with the .grad of another tensor p,
+ * as hd_grad(p) does, a backward that reaches p writes to this memory. x need not be a leaf; but
+ * backward adds to the .grad of a non-leaf only after hd_retain_grad. */
 HD_API bool hd_set_grad(hd_tensor *x, hd_tensor *g);
 /* Calls hd_set_grad(xs[i], gs[i]) for every i. If one of these calls would fail, sets no gradient
  * and returns false. HD_VALUE: the lists have different lengths. */
@@ -60,8 +61,8 @@ HD_API bool hd_set_grads(const hd_list *xs, const hd_list *gs);
 
 /* Adds d loss / d leaf to the .grad of every leaf of loss's graph that requires grad. loss has one
  * element. If the call fails, no .grad changes. The call frees the tensors that the graph saved, so
- * a second backward through it fails with HD_GRAD. A call that fails may have freed a part of
- * them. */
+ * a second backward through the same graph fails with HD_GRAD. A call that fails may have freed
+ * some of these tensors. */
 HD_API bool hd_backward(hd_tensor *loss);
 /* Does the same as hd_backward for a tensor y of any shape, and takes grad as the gradient of y. If
  * grad is HD_NONE, y must have one element, and its gradient is 1. retain_graph keeps the graph for
@@ -114,13 +115,13 @@ HD_API bool hd_remove_hook(hd_tensor *x, int64_t id);
 typedef bool (*hd_backward_end)(bool ok, void *user);
 HD_API bool hd_on_backward_end(hd_backward_end f, void *user);
 /* Tells a hook in which backward it runs. Returns 1 in a backward that the program called, at whose
- * end f runs, and 2 or more in a backward that a hook or a user's op called. Returns 0 in
- * hd_grad_of, which writes no .grad, and outside of any backward. */
+ * end the function of hd_on_backward_end runs, and 2 or more in a backward that a hook or a user's
+ * op called. Returns 0 in hd_grad_of, which writes no .grad, and outside of any backward. */
 HD_API int hd_backward_depth(void);
-/* Makes the backward that ends set x.grad to g, as hd_set_grad does, instead of adding the gradient
- * that it has computed. Call it only while f runs; otherwise it fails with HD_STATE. If the
- * backward fails, x.grad does not change. x is a leaf that requires grad; it need not have taken
- * part in this backward. */
+/* Makes the backward that is ending set x.grad to g, as hd_set_grad does, instead of adding the
+ * gradient that it has computed. Call it only in the function of hd_on_backward_end; elsewhere it
+ * fails with HD_STATE. If the backward fails, x.grad does not change. x is a leaf that requires
+ * grad; it need not have taken part in this backward. */
 HD_API bool hd_set_backward_grad(hd_tensor *x, hd_tensor *g);
 
 /* ---------------------------------------------------------------- users' own ops */
@@ -218,7 +219,7 @@ HD_API hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes);
 HD_API hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim);
 HD_API hd_tensor *hd_squeeze(hd_tensor *x, int dim);   /* removes dim if its size is 1 */
 HD_API hd_tensor *hd_squeeze_all(hd_tensor *x);        /* removes all dims of size 1 */
-HD_API hd_tensor *hd_unsqueeze(hd_tensor *x, int dim); /* adds a dim of size 1 */
+HD_API hd_tensor *hd_unsqueeze(hd_tensor *x, int dim); /* adds `dim`, whose size is 1 */
 /* a view of x at this index of dim; the view does not have this dim */
 HD_API hd_tensor *hd_select(hd_tensor *x, int dim, int64_t index);
 /* a view of x that does not belong to the graph */
@@ -485,8 +486,8 @@ HD_API hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const i
 
 /* These functions return the largest (max) or smallest (min) element; NaN if an element is NaN. In
  * hd_max and hd_min, all elements that are equal to the result share its gradient. In hd_max_dim
- * and hd_min_dim, the first of them gets all of it, and *indices gets the int64 indices of these
- * first ones (NULL: not wanted). */
+ * and hd_min_dim, the first of these elements gets the whole gradient, and *indices gets its int64
+ * index (NULL: not wanted). */
 HD_API hd_tensor *hd_max(hd_tensor *x);
 HD_API hd_tensor *hd_min(hd_tensor *x);
 HD_API hd_tensor *hd_max_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices);
@@ -609,7 +610,7 @@ typedef struct hd_attention_options {
     /* HD_NONE; a mask broadcasts to (..., l, s). A bool mask is true where a query sees a key. A
      * mask of q's dtype is added to the scores. With is_causal it must be HD_NONE. */
     hd_tensor *attn_mask;
-    double dropout_p;  /* 0; dropout of the weights, applied in evaluation, too */
+    double dropout_p;  /* 0: the probability of dropout of the weights, in evaluation, too */
     bool is_causal;    /* false; if true, query i sees only the keys 0 to i */
     double scale;      /* NAN: the scores are q @ k^T / sqrt(d); else q @ k^T * scale */
     bool safe_softmax; /* true: the output of a query that sees no key is 0; false: it is NaN */
@@ -716,8 +717,7 @@ HD_API hd_tensor *hd_smooth_l1_loss_with(hd_tensor *x, hd_tensor *target, double
  * them, and target holds probabilities. The mean is over all elements, as in PyTorch. For the mean
  * divergence of a batch of rows, divide the sum (hd_kl_div_with, HD_SUM) by the number of rows. */
 HD_API hd_tensor *hd_kl_div(hd_tensor *x, hd_tensor *target);
-/* the losses of hd_kl_div, reduced as r says; with log_target, target holds log-probabilities,
- * too */
+/* the losses of hd_kl_div, reduced as r says; log_target: target holds log-probabilities, too */
 HD_API hd_tensor *hd_kl_div_with(hd_tensor *x, hd_tensor *target, bool log_target, hd_reduction r);
 /* Returns mean(-target * log(x) - (1 - target) * log(1 - x)). x and target hold probabilities and
  * have the same shape and dtype. A logarithm below -100 counts as -100. */

@@ -59,7 +59,7 @@ typedef struct hd_llama_config {
     int64_t intermediate_size;       /* 11008: the inner size of the MLP */
     int64_t num_hidden_layers;       /* 32: the number of layers */
     int64_t num_attention_heads;     /* 32: the number of query heads */
-    int64_t num_key_value_heads;     /* 0: num_attention_heads, which it must divide */
+    int64_t num_key_value_heads;     /* 0: num_attention_heads; other values must divide it */
     int64_t head_dim;                /* 0: hidden_size / num_attention_heads */
     int64_t max_position_embeddings; /* 2048: the most tokens of a text */
     double rms_norm_eps;             /* 1e-6: the eps of the RMS norms */
@@ -88,8 +88,8 @@ typedef struct hd_qwen3_config {
     int64_t intermediate_size;       /* 22016: the inner size of the MLP */
     int64_t num_hidden_layers;       /* 32: the number of layers */
     int64_t num_attention_heads;     /* 32: the number of query heads */
-    int64_t num_key_value_heads;     /* 32; 0: num_attention_heads, which it must divide */
-    int64_t head_dim;                /* 128 */
+    int64_t num_key_value_heads;     /* 32; 0: num_attention_heads; others must divide it */
+    int64_t head_dim;                /* 128: the size of a head */
     int64_t max_position_embeddings; /* 32768: the most tokens of a text */
     double rms_norm_eps;             /* 1e-6: the eps of the RMS norms */
     hd_rotary_options rope;          /* hd_rotary_defaults() */
@@ -116,7 +116,7 @@ typedef struct hd_smollm3_config {
     int64_t intermediate_size;       /* 11008: the inner size of the MLP */
     int64_t num_hidden_layers;       /* 36: the number of layers; at most HD_LAYERS_MOST */
     int64_t num_attention_heads;     /* 16: the number of query heads */
-    int64_t num_key_value_heads;     /* 4; 0: num_attention_heads, which it must divide */
+    int64_t num_key_value_heads;     /* 4; 0: num_attention_heads; others must divide it */
     int64_t head_dim;                /* 0: hidden_size / num_attention_heads */
     int64_t max_position_embeddings; /* 32768: the most tokens of a text */
     double rms_norm_eps;             /* 1e-6: the eps of the RMS norms */
@@ -231,7 +231,7 @@ HD_API hd_tensor *hd_forward_with_mask(hd_module *m, hd_tensor *ids, hd_tensor *
 
 /* ---------------------------------------------------------------- writing text */
 
-enum { HD_EOS_MOST = 16 }; /* the most end tokens */
+enum { HD_EOS_MOST = 16 }; /* the most end tokens in hd_generate_options */
 
 typedef struct hd_generate_options {
     size_t size;
@@ -245,7 +245,7 @@ typedef struct hd_generate_options {
     /* 1; for tokens that the text already has, a positive logit is divided by this number, and a
      * negative one is multiplied by it */
     double repetition_penalty;
-    int64_t eos_token_id[HD_EOS_MOST]; /* 0; the first num_eos of them end a text */
+    int64_t eos_token_id[HD_EOS_MOST]; /* 0; the first num_eos entries end a text */
     int64_t num_eos;                   /* 0: the number of end tokens */
     /* -1: eos_token_id[0]; the token that fills a row whose text has ended */
     int64_t pad_token_id;
@@ -258,7 +258,7 @@ typedef struct hd_generate_options {
      * character, if the tokenizer lacks the token, or if there is no tokenizer. If on_token returns
      * false, all texts end, without an error. It must free neither m nor the tokenizer. */
     bool (*on_token)(int64_t row, int64_t id, const char *text, int64_t n, void *user);
-    void *user;
+    void *user; /* NULL; the last argument of on_token */
 } hd_generate_options;
 
 HD_API hd_generate_options hd_generate_defaults(void);

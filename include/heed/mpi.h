@@ -55,7 +55,7 @@ HD_API bool hd_mpi_finish(void);
  * calls _Exit. heed never calls this function itself. */
 HD_API void hd_mpi_abort(int status);
 
-HD_API int hd_mpi_rank(void);      /* 0 to hd_mpi_size() - 1; 0 without hd_mpi_init */
+HD_API int hd_mpi_rank(void);      /* this rank's number, from 0 on; 0 without hd_mpi_init */
 HD_API int hd_mpi_size(void);      /* the number of ranks; 1 without hd_mpi_init */
 HD_API int hd_mpi_host_rank(void); /* this rank's number on its machine, from 0 on */
 HD_API int hd_mpi_host_size(void); /* the number of ranks on this machine */

@@ -26,7 +26,7 @@ typedef struct hd_module_type {
     const char *name;                                     /* such as "CausalAttention" */
     size_t instance_size;                                 /* the size of the module's struct */
     hd_tensor *(*forward)(hd_module *self, hd_tensor *x); /* hd_forward calls it; may be NULL */
-    void (*free)(hd_module *self); /* frees what is not registered; or NULL */
+    void (*free)(hd_module *self); /* frees the fields that are not registered; or NULL */
     /* writes the module's options for its summary, such as `p=0.5, inplace=False`; or NULL */
     void (*extra)(const hd_module *self, char *text, size_t n);
 } hd_module_type;
@@ -136,7 +136,8 @@ HD_API bool hd_module_training(const hd_module *m); /* true in training mode, th
  * function that lists names needs memory and time of the order n^2. hd_module_parameters makes no
  * names and needs time of the order n. */
 
-HD_API hd_list *hd_module_parameters(const hd_module *m); /* each tensor once, in PyTorch's order */
+/* Returns the list of the parameters, each tensor once, in PyTorch's order. */
+HD_API hd_list *hd_module_parameters(const hd_module *m);
 /* Return the parameters, or the buffers, under their dotted names ("heads.0.W_query.weight"), each
  * tensor once. Free the result with hd_dict_free. */
 HD_API hd_dict *hd_module_named_parameters(const hd_module *m);
@@ -193,7 +194,7 @@ HD_API bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *pre
  * an unknown name, or another shape or dtype than the parameter. */
 HD_API bool hd_module_load_grads(hd_module *m, const hd_dict *d, const char *prefix);
 
-HD_API bool hd_module_zero_grad(hd_module *m); /* removes all gradients */
+HD_API bool hd_module_zero_grad(hd_module *m); /* removes the gradients of all parameters */
 /* sets requires_grad of all parameters to `on` */
 HD_API bool hd_module_requires_grad_(hd_module *m, bool on);
 /* Sets requires_grad to false for all parameters inside the module `prefix`, such as "blocks.0", or
@@ -216,7 +217,7 @@ HD_API int64_t hd_module_num_parameters(const hd_module *m, bool trainable_only)
  * HD_STATE: a backward is running. HD_GRAD: a parameter is the result of an operation. In both
  * cases nothing changes. */
 HD_API bool(hd_module_to)(hd_module *m, hd_dtype d);
-/* the text that Python's print(model) shows; a scope owns it; "NULL" on failure */
+/* the text that Python's print(model) shows, which the innermost scope owns; "NULL" on failure */
 HD_API const char *hd_module_summary(const hd_module *m);
 HD_API bool hd_module_print(const hd_module *m); /* prints the summary and a newline */
 #ifndef __cplusplus

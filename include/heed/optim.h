@@ -193,13 +193,14 @@ HD_API bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix);
  * HD_STATE if such a group was added. */
 typedef struct hd_schedule hd_schedule;
 
-/* ConstantLR: base * factor while t < total_iters, then base. factor is in [0, 1]. With factor 1
- * and total_iters 0, the lr is constant. */
+/* Makes a ConstantLR: base * factor while t < total_iters, then base. factor is in [0, 1]. With
+ * factor 1 and total_iters 0, the lr is constant. */
 HD_API hd_schedule *hd_constant_lr_new(hd_optim *o, double factor, int64_t total_iters);
-/* StepLR: base * gamma^floor(t / step_size). */
+/* Makes a StepLR: base * gamma^floor(t / step_size). */
 HD_API hd_schedule *hd_step_lr_new(hd_optim *o, int64_t step_size, double gamma);
-/* LinearLR: base * (start + (end - start) * min(t, total_iters) / total_iters), where start is
- * start_factor, in (0, 1], and end is end_factor, in [0, 1]. With end_factor 1 it is a warm-up. */
+/* Makes a LinearLR: base * (start + (end - start) * min(t, total_iters) / total_iters), where start
+ * is start_factor, in (0, 1], and end is end_factor, in [0, 1]. With end_factor 1 it is a
+ * warm-up. */
 HD_API hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double end_factor,
                                      int64_t total_iters);
 
@@ -209,9 +210,9 @@ typedef struct hd_cosine_annealing_options {
     double eta_min; /* 0: the lr at step T_max */
 } hd_cosine_annealing_options;
 
-/* CosineAnnealingLR: eta_min + (base - eta_min) * (1 + cos(pi * t / T_max)) / 2. After step T_max
- * the lr rises again, to base at step 2 * T_max. The first step of a rise needs the base of every
- * group, so it fails with HD_STATE if a group was added later.
+/* Makes a CosineAnnealingLR: eta_min + (base - eta_min) * (1 + cos(pi * t / T_max)) / 2. After step
+ * T_max the lr rises again, to base at step 2 * T_max. The first step of a rise needs the base of
+ * every group, so it fails with HD_STATE if a group was added later.
  *
  * Loshchilov and Hutter 2017, "SGDR: Stochastic Gradient Descent with Warm Restarts", without the
  * restarts */
@@ -227,7 +228,8 @@ typedef struct hd_cosine_warmup_options {
     double min_lr;        /* 0: the lr from step total_steps on */
 } hd_cosine_warmup_options;
 
-/* A warm-up, then half a period of a cosine. warmup is warmup_steps, and total is total_steps:
+/* Makes a schedule: a warm-up, then half a period of a cosine. warmup is warmup_steps, and total is
+ * total_steps:
  *   t < warmup: initial_lr + t * (base - initial_lr) / warmup
  *   else: min_lr + (base - min_lr) * (1 + cos(pi * (t - warmup) / (total - warmup))) / 2
  *
@@ -241,7 +243,7 @@ typedef enum hd_anneal { HD_ANNEAL_COS = 0, HD_ANNEAL_LINEAR = 1 } hd_anneal;
 typedef struct hd_one_cycle_options {
     size_t size;
     int64_t total_steps; /* must be set: 1 or more; a step after them is an error */
-    double max_lr;       /* 0: each group's base */
+    double max_lr;       /* 0: the highest lr is each group's base; else it is this number */
     double pct_start;    /* 0.3: the fraction of the steps in which the lr rises */
     hd_anneal anneal;    /* HD_ANNEAL_COS: the curve of the lr */
     /* true: momentum, or beta1, falls while the lr rises; must be false for Adagrad */
@@ -255,7 +257,8 @@ typedef struct hd_one_cycle_options {
     bool three_phase;
 } hd_one_cycle_options;
 
-/* One cycle: the lr rises from max_lr / div_factor to max_lr, then falls far below its first value.
+/* Makes a OneCycleLR: the lr rises from max_lr / div_factor to max_lr, then falls far below its
+ * first value.
  *
  * Smith and Topin 2018, "Super-Convergence: Very Fast Training of Neural Networks Using Large
  * Learning Rates"; torch.optim.lr_scheduler.OneCycleLR */
@@ -279,9 +282,9 @@ typedef struct hd_reduce_on_plateau_options {
     double eps;                       /* 1e-8: a reduction by this much or less is left out */
 } hd_reduce_on_plateau_options;
 
-/* ReduceLROnPlateau: multiplies the lr of every group by factor if the metric, such as the
- * validation loss, has not improved for more than `patience` steps. A program steps this schedule
- * with hd_schedule_step_metric. Making it changes no lr.
+/* Makes a ReduceLROnPlateau, which multiplies the lr of every group by factor if the metric, such
+ * as the validation loss, has not improved for more than `patience` steps. A program steps this
+ * schedule with hd_schedule_step_metric. Making it changes no lr.
  *
  * pytorch.org/docs: torch.optim.lr_scheduler.ReduceLROnPlateau */
 HD_API hd_reduce_on_plateau_options hd_reduce_on_plateau_defaults(void);
