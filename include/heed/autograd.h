@@ -97,7 +97,8 @@ HD_API hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs,
  * leaves a scope open. grad may share its memory with other gradients, so writing to it fails with
  * HD_GRAD, even later. A hook may keep grad (hd_retain) or change a clone of it. */
 typedef hd_tensor *(*hd_hook)(hd_tensor *grad, void *user);
-/* adds a hook to x; returns the hook's id, which is above 0, or -1 on error */
+/* adds a hook to x; returns the hook's id, which is above 0, or -1 on error; HD_GRAD if x does not
+ * require grad */
 HD_API int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user);
 /* removes the hook of x with that id; HD_VALUE if x has none */
 HD_API bool hd_remove_hook(hd_tensor *x, int64_t id);
@@ -120,8 +121,8 @@ HD_API bool hd_on_backward_end(hd_backward_end f, void *user);
 HD_API int hd_backward_depth(void);
 /* Makes the backward that is ending set x.grad to g, as hd_set_grad does, instead of adding the
  * gradient that it has computed. Call it only in the function of hd_on_backward_end; elsewhere it
- * fails with HD_STATE. If the backward fails, x.grad does not change. x is a leaf that requires
- * grad; it need not have taken part in this backward. */
+ * fails with HD_STATE. If the backward fails, x.grad does not change. x must be a leaf that
+ * requires grad (HD_GRAD); it need not have taken part in this backward. */
 HD_API bool hd_set_backward_grad(hd_tensor *x, hd_tensor *g);
 
 /* ---------------------------------------------------------------- users' own ops */
@@ -213,7 +214,7 @@ HD_API hd_tensor *hd_transpose(hd_tensor *x, int dim0, int dim1); /* swaps two d
 HD_API hd_tensor *hd_t(hd_tensor *x);                             /* x.T, for x of at most 2 dims */
 /* a view of x with its dims in the order of `dims` */
 HD_API hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims);
-/* a view of x in which dims of size 1 get larger sizes; -1 keeps the size of x */
+/* a view of x in which dims of size 1 get larger sizes; -1 keeps a size; new dims come first */
 HD_API hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes);
 /* joins the dims start_dim to end_dim into one; copies x if its strides allow no view */
 HD_API hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim);
@@ -656,7 +657,7 @@ HD_API hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *
  * hd_scaled_dot_product_attention and the attention classes of nn.h call hd_matmul, hd_softmax and
  * other ops. All weights are then in memory, as under
  * torch.nn.attention.sdpa_kernel(SDPBackend.MATH). Turn it off to compare both computations, or to
- * look at the graph of the separate ops. */
+ * look at the graph of the separate ops. hd_fused_attention returns true if it is on. */
 HD_API void hd_set_fused_attention(bool on);
 HD_API bool hd_fused_attention(void);
 

@@ -119,9 +119,9 @@ HD_API const char *hd_tokenizer_decode_with(const hd_tokenizer *t, const hd_tens
                                             bool skip_special_tokens, int64_t *n);
 
 /* Save or load a tokenizer; free a loaded one with hd_tokenizer_free. The entries of d are strings:
- * prefix.kind, and prefix.chars (the characters of the vocabulary), prefix.vocab and prefix.merges
- * (GPT-2's two files), or prefix.json (the tokenizer.json). While an error is set, d does not
- * change. */
+ * prefix.kind, and depending on the kind prefix.chars (the characters of the vocabulary),
+ * prefix.vocab and prefix.merges (GPT-2's two files), or prefix.json (the tokenizer.json). While an
+ * error is set, d does not change. */
 HD_API bool hd_tokenizer_save(const hd_tokenizer *t, hd_dict *d, const char *prefix);
 HD_API hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix);
 
@@ -203,10 +203,11 @@ HD_API bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd
 /* A loader: returns batches of a dataset, epoch after epoch, in the order of
  * torch.utils.data.DataLoader and with the same random draws.
  *
- * Each epoch begins with one hd_generator_random64. With shuffle, the first batch then draws the
- * order of the epoch. If the options have no generator, the loader draws another random64, seeds a
- * new generator with it, and draws the order as a randperm of this new generator. If they have a
- * generator, the loader draws a randperm from it, and another one when the epoch ends.
+ * At the beginning of each epoch, the loader draws one hd_generator_random64. With shuffle, the
+ * first batch then draws the order of the epoch. If the options have no generator, the loader draws
+ * another random64, seeds a new generator with it, and draws the order as a randperm of this new
+ * generator. If they have a generator, the loader draws a randperm from it, and another one when
+ * the epoch ends.
  *
  * With num_replicas n, each of n processes makes a loader for its own rank, and together these
  * loaders return every item. The order of an epoch is that of torch.utils.data.DistributedSampler.

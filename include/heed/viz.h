@@ -116,8 +116,8 @@ HD_API hd_graph_options hd_graph_defaults(void);
 HD_API char *hd_graph_dot(hd_tensor *x, const hd_dict *names);
 /* Writes the text of hd_graph_dot to a file. */
 HD_API bool hd_graph_save_dot(hd_tensor *x, const hd_dict *names, const char *path);
-/* hd_graph_dot and hd_graph_save_dot with options (o NULL: the defaults). HD_VALUE: depth is
- * negative. */
+/* Do the same as hd_graph_dot and hd_graph_save_dot, with options (o NULL: the defaults). HD_VALUE:
+ * depth is negative. */
 HD_API char *hd_graph_dot_with(hd_tensor *x, const hd_dict *names, const hd_graph_options *o);
 HD_API bool hd_graph_save_dot_with(hd_tensor *x, const hd_dict *names, const char *path,
                                    const hd_graph_options *o);
