@@ -146,7 +146,7 @@ typedef struct hd_ctx hd_ctx; /* one call of an op, with the tensors that forwar
  * free releases `user` (hd_ctx_user); it may be NULL. */
 typedef struct hd_op {
     size_t size;      /* sizeof(hd_op) */
-    const char *name; /* shows as grad_fn=<NameBackward> */
+    const char *name; /* a name "Name" shows as grad_fn=<NameBackward> */
     bool (*forward)(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y);
     void (*backward)(hd_ctx *ctx, hd_tensor *const *gy, hd_tensor **gx);
     void (*free)(hd_ctx *ctx);
@@ -323,8 +323,8 @@ HD_API hd_tensor *hd_rsqrt(hd_tensor *x);   /* 1 / sqrt(x) */
 HD_API hd_tensor *hd_tanh(hd_tensor *x);    /* the hyperbolic tangent */
 HD_API hd_tensor *hd_erf(hd_tensor *x);     /* 2 / sqrt(pi) * integral of exp(-t^2), 0 to x */
 HD_API hd_tensor *hd_sigmoid(hd_tensor *x); /* 1 / (1 + exp(-x)) */
-HD_API hd_tensor *hd_sin(hd_tensor *x);     /* x in radians */
-HD_API hd_tensor *hd_cos(hd_tensor *x);     /* x in radians */
+HD_API hd_tensor *hd_sin(hd_tensor *x);     /* the sine of x in radians */
+HD_API hd_tensor *hd_cos(hd_tensor *x);     /* the cosine of x in radians */
 HD_API hd_tensor *hd_log1p(hd_tensor *x);   /* log(1 + x), accurate near 0 */
 HD_API hd_tensor *hd_relu(hd_tensor *x);    /* max(x, 0); gradient 0 at 0; not of bool */
 HD_API hd_tensor *hd_gelu(hd_tensor *x);    /* x * P(Z <= x), Z normal(0, 1); floats only */
@@ -559,7 +559,8 @@ HD_API hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_ten
 /* Returns x sorted along dim. NaN counts as the largest number, and equal elements keep their
  * order. *indices gets the indices that sort x (NULL: not wanted). */
 HD_API hd_tensor *hd_sort(hd_tensor *x, int dim, bool descending, hd_tensor **indices);
-HD_API hd_tensor *hd_argsort(hd_tensor *x, int dim, bool descending); /* only the indices */
+/* Returns the int64 indices that sort x along dim, as hd_sort does. */
+HD_API hd_tensor *hd_argsort(hd_tensor *x, int dim, bool descending);
 /* a copy y of x with y[index[i]] += source[i] along dim, for i = 0, 1, ...; index is int64 (n,),
  * and source has x's sizes, except size n at dim */
 HD_API hd_tensor *hd_index_add(hd_tensor *x, int dim, hd_tensor *index, hd_tensor *source);

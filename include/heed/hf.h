@@ -34,10 +34,11 @@ typedef struct hd_gpt2_config {
     int64_t n_embd, n_layer, n_head; /* 768, 12, 12: the embedding size, the layers, the heads */
     int64_t n_inner;                 /* 0: 4 * n_embd; the inner size of the MLP */
     double layer_norm_epsilon;       /* 1e-5: the eps of the layer norms */
-    double embd_pdrop;               /* 0.1: dropout of the embeddings */
-    double attn_pdrop, resid_pdrop;  /* 0.1: dropout of attention weights and residual branches */
-    double initializer_range;        /* 0.02: the standard deviation of the initial weights */
-    bool tie_word_embeddings;        /* true: lm_head.weight is transformer.wte.weight */
+    double embd_pdrop;               /* 0.1: the dropout probability of the embeddings */
+    /* 0.1: the dropout probability of attention weights, and that of residual branches */
+    double attn_pdrop, resid_pdrop;
+    double initializer_range; /* 0.02: the standard deviation of the initial weights */
+    bool tie_word_embeddings; /* true: lm_head.weight is transformer.wte.weight */
     /* "gelu_new": the MLP's activation. Others are "gelu_pytorch_tanh", which is the same function,
      * "gelu" and "relu". In the configuration of an existing model this is a static text. */
     const char *activation_function;
@@ -63,7 +64,7 @@ typedef struct hd_llama_config {
     int64_t head_dim;                /* 0: hidden_size / num_attention_heads */
     int64_t max_position_embeddings; /* 2048: the most tokens of a text */
     double rms_norm_eps;             /* 1e-6: the eps of the RMS norms */
-    hd_rotary_options rope;          /* hd_rotary_defaults() */
+    hd_rotary_options rope;          /* hd_rotary_defaults(): options of the rotary positions */
     double initializer_range;        /* 0.02: the standard deviation of the initial weights */
     int64_t pad_token_id;            /* HD_NO_PADDING; a token whose embedding gets no gradient */
     bool qkv_bias;                   /* false; if true, the model is a Qwen2ForCausalLM */
@@ -92,7 +93,7 @@ typedef struct hd_qwen3_config {
     int64_t head_dim;                /* 128: the size of a head */
     int64_t max_position_embeddings; /* 32768: the most tokens of a text */
     double rms_norm_eps;             /* 1e-6: the eps of the RMS norms */
-    hd_rotary_options rope;          /* hd_rotary_defaults() */
+    hd_rotary_options rope;          /* hd_rotary_defaults(): options of the rotary positions */
     double initializer_range;        /* 0.02: the standard deviation of the initial weights */
     int64_t pad_token_id;            /* HD_NO_PADDING; a token whose embedding gets no gradient */
     bool tie_word_embeddings; /* false; if true, lm_head.weight is model.embed_tokens.weight */

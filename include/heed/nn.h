@@ -23,7 +23,7 @@ typedef struct hd_module hd_module;
 /* The class of a module. A program defines one as a static constant with HD_MODULE_TYPE. */
 typedef struct hd_module_type {
     size_t size;                                          /* sizeof(hd_module_type) */
-    const char *name;                                     /* such as "CausalAttention" */
+    const char *name;                                     /* the name, as "CausalAttention" */
     size_t instance_size;                                 /* the size of the module's struct */
     hd_tensor *(*forward)(hd_module *self, hd_tensor *x); /* hd_forward calls it; may be NULL */
     void (*free)(hd_module *self); /* frees the fields that are not registered; or NULL */

@@ -45,7 +45,7 @@ typedef struct hd_series {
 
 typedef struct hd_plot_options {
     size_t size;
-    const char *title, *x_label, *y_label; /* NULL: none */
+    const char *title, *x_label, *y_label; /* NULL: no title or label */
     bool log_x, log_y;                     /* false; if true, the axis is logarithmic */
     /* false; if true, the ticks of x are whole numbers, as for epochs. They are whole numbers in
      * any case if every x of the points is one. */
@@ -62,7 +62,7 @@ HD_API hd_picture *hd_plot_lines(int64_t n, const hd_series *series, const hd_pl
 
 typedef struct hd_attention_map_options {
     size_t size;
-    const char *title; /* NULL: none */
+    const char *title; /* NULL: no title */
     int columns;       /* 0: about as many columns as rows; else the number of panels in a row */
     double max;        /* 0: the largest weight; else the weight that gets the darkest colour */
 } hd_attention_map_options;
@@ -86,7 +86,7 @@ HD_API hd_picture *hd_attention_map(const hd_tensor *weights, const char *const 
  * boxes is a module. */
 typedef struct hd_graph_options {
     size_t size;
-    const char *title; /* NULL: none; it stands above the graph */
+    const char *title; /* NULL: no title; it stands above the graph */
     /* 0: all modules are frames; else modules at this depth of nesting are drawn as one box */
     int depth;
     bool full;       /* false; if true, views have boxes, too, and each call shows its grad_fn */
