@@ -292,20 +292,20 @@ HD_API hd_tensor *hd_stack_list(const hd_list *xs, int dim);
 /* ---------------------------------------------------------------- arithmetic */
 
 HD_API hd_tensor *hd_add(hd_tensor *a, hd_tensor *b); /* a + b */
-HD_API hd_tensor *hd_sub(hd_tensor *a, hd_tensor *b); /* a - b; HD_DTYPE for two bools */
+HD_API hd_tensor *hd_sub(hd_tensor *a, hd_tensor *b); /* a - b; HD_DTYPE if a or b is bool */
 HD_API hd_tensor *hd_mul(hd_tensor *a, hd_tensor *b); /* a * b */
 HD_API hd_tensor *hd_div(hd_tensor *a, hd_tensor *b); /* a / b; integers give float32 */
-HD_API hd_tensor *hd_pow(hd_tensor *a, hd_tensor *b); /* a ** b */
+HD_API hd_tensor *hd_pow(hd_tensor *a, hd_tensor *b); /* a ** b; HD_DTYPE for two bools */
 /* the larger element; NaN if one of the two is NaN; equal elements share the gradient */
 HD_API hd_tensor *hd_maximum(hd_tensor *a, hd_tensor *b);
 /* the smaller element; NaN if one of the two is NaN; equal elements share the gradient */
 HD_API hd_tensor *hd_minimum(hd_tensor *a, hd_tensor *b);
 HD_API hd_tensor *(hd_add_scalar)(hd_tensor *x, hd_scalar s);  /* x + s */
-HD_API hd_tensor *(hd_sub_scalar)(hd_tensor *x, hd_scalar s);  /* x - s */
+HD_API hd_tensor *(hd_sub_scalar)(hd_tensor *x, hd_scalar s);  /* x - s; HD_DTYPE for bool */
 HD_API hd_tensor *(hd_mul_scalar)(hd_tensor *x, hd_scalar s);  /* x * s */
 HD_API hd_tensor *(hd_div_scalar)(hd_tensor *x, hd_scalar s);  /* x / s */
 HD_API hd_tensor *(hd_pow_scalar)(hd_tensor *x, hd_scalar s);  /* x ** s */
-HD_API hd_tensor *(hd_rsub_scalar)(hd_tensor *x, hd_scalar s); /* s - x */
+HD_API hd_tensor *(hd_rsub_scalar)(hd_tensor *x, hd_scalar s); /* s - x; HD_DTYPE for bool */
 HD_API hd_tensor *(hd_rdiv_scalar)(hd_tensor *x, hd_scalar s); /* s / x */
 HD_API hd_tensor *hd_square(hd_tensor *x);                     /* x ** 2 */
 HD_API hd_tensor *hd_neg(hd_tensor *x);                        /* -x; HD_DTYPE for bool */
