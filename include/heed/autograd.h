@@ -16,7 +16,7 @@ extern "C" {
 
 /* ---------------------------------------------------------------- grad mode, leaves, gradients */
 
-HD_API bool hd_grad_mode(void);        /* true (the default) if this thread records */
+HD_API bool hd_grad_mode(void);        /* true (the default) if this thread records calls */
 HD_API bool hd_set_grad_mode(bool on); /* sets the mode; returns the mode before the call */
 
 /* HD_NO_GRAD; turns recording off until the end of the enclosing block. It needs GCC, Clang or
@@ -33,35 +33,36 @@ static inline void hd_grad_mode_cleanup(bool *before)
 
 /* sets whether x, a leaf of a float dtype, requires grad; returns x */
 HD_API hd_tensor *hd_requires_grad_(hd_tensor *x, bool on);
-HD_API bool hd_requires_grad(const hd_tensor *x);  /* true if backward computes a gradient for x */
-HD_API bool hd_is_leaf(const hd_tensor *x);        /* false if a recorded call made x */
-HD_API hd_tensor *hd_retain_grad(hd_tensor *x);    /* keeps .grad of a non-leaf; returns x */
-HD_API const char *hd_grad_fn(const hd_tensor *x); /* such as "MulBackward0"; "" for a leaf */
+HD_API bool hd_requires_grad(const hd_tensor *x); /* true if backward computes a gradient for x */
+HD_API bool hd_is_leaf(const hd_tensor *x);       /* true unless a recorded call made x */
+HD_API hd_tensor *hd_retain_grad(hd_tensor *x);   /* backward keeps a non-leaf's .grad; returns x */
+/* the name of the node of x, such as "MulBackward0"; "" for a leaf */
+HD_API const char *hd_grad_fn(const hd_tensor *x);
 
 /* Makes a parameter: a leaf that shares x's storage and prints as `Parameter containing:`. */
 HD_API hd_tensor *hd_parameter(hd_tensor *x, bool requires_grad);
-HD_API bool hd_is_parameter(const hd_tensor *x);
+HD_API bool hd_is_parameter(const hd_tensor *x); /* true if hd_parameter made x */
 
 /* Returns x.grad as a new tensor that shares its memory, or HD_NONE if x has no gradient. */
 HD_API hd_tensor *hd_grad(const hd_tensor *x);
 /* Sets x.grad to g, without a copy. g must have x's shape and dtype and must not be x itself.
  * HD_NONE removes the gradient. x.grad does not require grad, even if g does.
  *
- * A later backward does not write to g: it replaces g in x.grad with a new tensor, the sum. There
- * is one exception: if g shares memory with the .grad of another tensor p, as hd_grad(p) does, a
- * backward that reaches p writes to this memory. x need not be a leaf; but backward adds to the
- * .grad of a non-leaf only after hd_retain_grad. */
+ * A later backward does not write to g: it replaces g in x.grad with a new tensor, the sum of g and
+ * the new gradient. There is one exception: if g shares memory with the .grad of another tensor p,
+ * as hd_grad(p) does, a backward that reaches p writes to this memory. x need not be a leaf; but
+ * backward adds to the .grad of a non-leaf only after hd_retain_grad. */
 HD_API bool hd_set_grad(hd_tensor *x, hd_tensor *g);
-/* Calls hd_set_grad(xs[i], gs[i]) for every i. If one of the gradients is wrong, sets none of
- * them. */
+/* Calls hd_set_grad(xs[i], gs[i]) for every i. If one of these calls would fail, sets no gradient
+ * and returns false. HD_VALUE: the lists have different lengths. */
 HD_API bool hd_set_grads(const hd_list *xs, const hd_list *gs);
 
 /* ---------------------------------------------------------------- backward */
 
 /* Adds d loss / d leaf to the .grad of every leaf of loss's graph that requires grad. loss has one
  * element. If the call fails, no .grad changes. The call frees the tensors that the graph saved, so
- * a second backward through it fails with HD_GRAD. A call that fails may have freed a part of
- * them. */
+ * a second backward through the same graph fails with HD_GRAD. A call that fails may have freed
+ * some of these tensors. */
 HD_API bool hd_backward(hd_tensor *loss);
 /* Does the same as hd_backward for a tensor y of any shape, and takes grad as the gradient of y. If
  * grad is HD_NONE, y must have one element, and its gradient is 1. retain_graph keeps the graph for
@@ -74,8 +75,8 @@ HD_API bool hd_backward_with(hd_tensor *y, hd_tensor *grad, bool retain_graph);
 
 typedef struct hd_grad_options {
     size_t size;
-    bool retain_graph; /* false */
-    bool allow_unused; /* false: fails if no output depends on an input */
+    bool retain_graph; /* false; if true, another backward may use the graph */
+    bool allow_unused; /* false: fails if there is an input on which no output depends */
 } hd_grad_options;
 
 HD_API hd_grad_options hd_grad_defaults(void);
@@ -96,7 +97,8 @@ HD_API hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs,
  * leaves a scope open. grad may share its memory with other gradients, so writing to it fails with
  * HD_GRAD, even later. A hook may keep grad (hd_retain) or change a clone of it. */
 typedef hd_tensor *(*hd_hook)(hd_tensor *grad, void *user);
-/* adds a hook to x; returns the hook's id, which is above 0, or -1 on error */
+/* adds a hook to x; returns the hook's id, which is above 0, or -1 on error; HD_GRAD if x does not
+ * require grad */
 HD_API int64_t hd_register_hook(hd_tensor *x, hd_hook hook, void *user);
 /* removes the hook of x with that id; HD_VALUE if x has none */
 HD_API bool hd_remove_hook(hd_tensor *x, int64_t id);
@@ -114,13 +116,13 @@ HD_API bool hd_remove_hook(hd_tensor *x, int64_t id);
 typedef bool (*hd_backward_end)(bool ok, void *user);
 HD_API bool hd_on_backward_end(hd_backward_end f, void *user);
 /* Tells a hook in which backward it runs. Returns 1 in a backward that the program called, at whose
- * end f runs, and 2 or more in a backward that a hook or a user's op called. Returns 0 in
- * hd_grad_of, which writes no .grad, and outside of any backward. */
+ * end the function of hd_on_backward_end runs, and 2 or more in a backward that a hook or a user's
+ * op called. Returns 0 in hd_grad_of, which writes no .grad, and outside of any backward. */
 HD_API int hd_backward_depth(void);
-/* Makes the backward that ends set x.grad to g, as hd_set_grad does, instead of adding the gradient
- * that it has computed. Call it only while f runs; otherwise it fails with HD_STATE. If the
- * backward fails, x.grad does not change. x is a leaf that requires grad; it need not have taken
- * part in this backward. */
+/* Makes the backward that is ending set x.grad to g, as hd_set_grad does, instead of adding the
+ * gradient that it has computed. Call it only in the function of hd_on_backward_end; elsewhere it
+ * fails with HD_STATE. If the backward fails, x.grad does not change. x must be a leaf that
+ * requires grad (HD_GRAD); it need not have taken part in this backward. */
 HD_API bool hd_set_backward_grad(hd_tensor *x, hd_tensor *g);
 
 /* ---------------------------------------------------------------- users' own ops */
@@ -130,7 +132,7 @@ typedef struct hd_ctx hd_ctx; /* one call of an op, with the tensors that forwar
 /* An op: a static table of functions.
  *
  * forward computes the outputs y[] from the inputs x[] and saves the tensors that backward needs.
- * It runs with grad mode off.
+ * It runs with grad mode off. It returns true, or false if it fails; then hd_apply fails, too.
  *
  * backward computes the gradients gx[] of the inputs from the gradients gy[] of the outputs. gy[]
  * has a tensor for every output; it is zeros if no gradient reached this output. Writing to it
@@ -144,7 +146,7 @@ typedef struct hd_ctx hd_ctx; /* one call of an op, with the tensors that forwar
  * free releases `user` (hd_ctx_user); it may be NULL. */
 typedef struct hd_op {
     size_t size;      /* sizeof(hd_op) */
-    const char *name; /* shows as grad_fn=<NameBackward> */
+    const char *name; /* a name "Name" shows as grad_fn=<NameBackward> */
     bool (*forward)(hd_ctx *ctx, hd_tensor *const *x, hd_tensor **y);
     void (*backward)(hd_ctx *ctx, hd_tensor *const *gy, hd_tensor **gx);
     void (*free)(hd_ctx *ctx);
@@ -159,8 +161,9 @@ HD_API hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n
                                  hd_tensor *const *inputs);
 #define hd_apply(op, user, ...) hd_apply_n(op, user, HD__ITEMS(hd_tensor *, __VA_ARGS__))
 
-HD_API bool hd_save(hd_ctx *ctx, hd_tensor *t); /* in forward: saves t for backward */
-/* in backward: returns saved tensor i; HD_GRAD if the program has changed it in place since */
+HD_API bool hd_save(hd_ctx *ctx, hd_tensor *t); /* called in forward: saves t for backward */
+/* called in backward: returns saved tensor i, counted from 0; HD_GRAD if the program has changed it
+ * in place after hd_save */
 HD_API hd_tensor *hd_saved(hd_ctx *ctx, int i);
 HD_API bool hd_needs_grad(const hd_ctx *ctx, int i); /* true if input i needs a gradient */
 HD_API void *hd_ctx_user(const hd_ctx *ctx);         /* the `user` of hd_apply */
@@ -173,8 +176,9 @@ HD_API void *hd_ctx_user(const hd_ctx *ctx);         /* the `user` of hd_apply *
 typedef hd_tensor *(*hd_gradcheck_fn)(hd_tensor *const *inputs, int n, void *user);
 typedef struct hd_gradcheck_options {
     size_t size;
-    double eps, atol, rtol; /* 1e-6, 1e-5, 1e-3 */
-    int64_t seed;           /* 0 */
+    /* 1e-6, 1e-5, 1e-3; the step of the differences, the absolute and the relative tolerance */
+    double eps, atol, rtol;
+    int64_t seed; /* 0; the seed of the default generator at each call of f */
 } hd_gradcheck_options;
 HD_API hd_gradcheck_options hd_gradcheck_defaults(void);
 HD_API bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inputs,
@@ -210,14 +214,15 @@ HD_API hd_tensor *hd_transpose(hd_tensor *x, int dim0, int dim1); /* swaps two d
 HD_API hd_tensor *hd_t(hd_tensor *x);                             /* x.T, for x of at most 2 dims */
 /* a view of x with its dims in the order of `dims` */
 HD_API hd_tensor *hd_permute_n(hd_tensor *x, int n, const int64_t *dims);
-/* a view of x in which dims of size 1 get larger sizes; -1 keeps the size of x */
+/* a view of x in which dims of size 1 get larger sizes; -1 keeps a size; new dims come first */
 HD_API hd_tensor *hd_expand_n(hd_tensor *x, int ndim, const int64_t *sizes);
 /* joins the dims start_dim to end_dim into one; copies x if its strides allow no view */
 HD_API hd_tensor *hd_flatten(hd_tensor *x, int start_dim, int end_dim);
 HD_API hd_tensor *hd_squeeze(hd_tensor *x, int dim);   /* removes dim if its size is 1 */
 HD_API hd_tensor *hd_squeeze_all(hd_tensor *x);        /* removes all dims of size 1 */
-HD_API hd_tensor *hd_unsqueeze(hd_tensor *x, int dim); /* adds a dim of size 1 */
-HD_API hd_tensor *hd_select(hd_tensor *x, int dim, int64_t index); /* slice `index`, without dim */
+HD_API hd_tensor *hd_unsqueeze(hd_tensor *x, int dim); /* adds `dim`, whose size is 1 */
+/* a view of x at this index of dim; the view does not have this dim */
+HD_API hd_tensor *hd_select(hd_tensor *x, int dim, int64_t index);
 /* a view of x that does not belong to the graph */
 HD_API hd_tensor *hd_detach(hd_tensor *x);
 
@@ -241,9 +246,9 @@ HD_API hd_tensor *hd_repeat_n(hd_tensor *x, int ndim, const int64_t *sizes);
 HD_API hd_tensor *hd_repeat_interleave(hd_tensor *x, int64_t repeats, int dim);
 
 /* These functions cut x into parts along dim and return the list of them. hd_split makes parts of
- * `size`, hd_split_sizes_n parts of these n sizes, whose sum must be the size of dim. hd_chunk
- * makes at most `chunks` parts of one size. The last part of hd_split and hd_chunk may be smaller.
- * hd_unbind makes one part for each index of dim, without dim. */
+ * `size`. hd_split_sizes_n makes parts of these n sizes, whose sum must be the size of dim.
+ * hd_chunk makes at most `chunks` parts of one size. The last part of hd_split and hd_chunk may be
+ * smaller. hd_unbind makes one part for each index of dim, without dim. */
 HD_API hd_list *hd_split(hd_tensor *x, int64_t size, int dim);
 HD_API hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim);
 HD_API hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim);
@@ -260,8 +265,10 @@ HD_API hd_tensor *hd_clone(hd_tensor *x);      /* a copy, with x's strides if x 
 /* Returns x converted to dtype d, or x itself if it has this dtype. Conversion to bfloat16 rounds.
  * It fails with HD_GRAD if the call would be recorded, because bfloat16 has no gradient. */
 HD_API hd_tensor *(hd_to)(hd_tensor *x, hd_dtype d);
-HD_API hd_tensor *hd_tril(hd_tensor *x, int64_t diagonal); /* 0 above the diagonal, even for NaN */
-HD_API hd_tensor *hd_triu(hd_tensor *x, int64_t diagonal); /* 0 below the diagonal, even for NaN */
+/* Return a copy of x with zeros above (tril) or below (triu) a diagonal, even in place of NaN.
+ * diagonal 0 is the main one, 1 is the one above it, and -1 the one below it. */
+HD_API hd_tensor *hd_tril(hd_tensor *x, int64_t diagonal);
+HD_API hd_tensor *hd_triu(hd_tensor *x, int64_t diagonal);
 
 /* hd_cat joins tensors along dim; hd_stack joins them along a new dim. */
 HD_API hd_tensor *hd_cat_n(int64_t n, hd_tensor *const *xs, int dim);
@@ -284,48 +291,53 @@ HD_API hd_tensor *hd_stack_list(const hd_list *xs, int dim);
 
 /* ---------------------------------------------------------------- arithmetic */
 
-HD_API hd_tensor *hd_add(hd_tensor *a, hd_tensor *b);     /* a + b */
-HD_API hd_tensor *hd_sub(hd_tensor *a, hd_tensor *b);     /* a - b; not of two bools */
-HD_API hd_tensor *hd_mul(hd_tensor *a, hd_tensor *b);     /* a * b */
-HD_API hd_tensor *hd_div(hd_tensor *a, hd_tensor *b);     /* a / b; integers give float32 */
-HD_API hd_tensor *hd_pow(hd_tensor *a, hd_tensor *b);     /* a ** b */
-HD_API hd_tensor *hd_maximum(hd_tensor *a, hd_tensor *b); /* NaN wins; ties share the gradient */
-HD_API hd_tensor *hd_minimum(hd_tensor *a, hd_tensor *b); /* NaN wins; ties share the gradient */
+HD_API hd_tensor *hd_add(hd_tensor *a, hd_tensor *b); /* a + b */
+HD_API hd_tensor *hd_sub(hd_tensor *a, hd_tensor *b); /* a - b; HD_DTYPE if a or b is bool */
+HD_API hd_tensor *hd_mul(hd_tensor *a, hd_tensor *b); /* a * b */
+HD_API hd_tensor *hd_div(hd_tensor *a, hd_tensor *b); /* a / b; integers give float32 */
+HD_API hd_tensor *hd_pow(hd_tensor *a, hd_tensor *b); /* a ** b; HD_DTYPE for two bools */
+/* the larger element; NaN if one of the two is NaN; equal elements share the gradient */
+HD_API hd_tensor *hd_maximum(hd_tensor *a, hd_tensor *b);
+/* the smaller element; NaN if one of the two is NaN; equal elements share the gradient */
+HD_API hd_tensor *hd_minimum(hd_tensor *a, hd_tensor *b);
 HD_API hd_tensor *(hd_add_scalar)(hd_tensor *x, hd_scalar s);  /* x + s */
-HD_API hd_tensor *(hd_sub_scalar)(hd_tensor *x, hd_scalar s);  /* x - s */
+HD_API hd_tensor *(hd_sub_scalar)(hd_tensor *x, hd_scalar s);  /* x - s; HD_DTYPE for bool */
 HD_API hd_tensor *(hd_mul_scalar)(hd_tensor *x, hd_scalar s);  /* x * s */
 HD_API hd_tensor *(hd_div_scalar)(hd_tensor *x, hd_scalar s);  /* x / s */
 HD_API hd_tensor *(hd_pow_scalar)(hd_tensor *x, hd_scalar s);  /* x ** s */
-HD_API hd_tensor *(hd_rsub_scalar)(hd_tensor *x, hd_scalar s); /* s - x */
+HD_API hd_tensor *(hd_rsub_scalar)(hd_tensor *x, hd_scalar s); /* s - x; HD_DTYPE for bool */
 HD_API hd_tensor *(hd_rdiv_scalar)(hd_tensor *x, hd_scalar s); /* s / x */
 HD_API hd_tensor *hd_square(hd_tensor *x);                     /* x ** 2 */
-HD_API hd_tensor *hd_neg(hd_tensor *x);                        /* -x; not of bool */
+HD_API hd_tensor *hd_neg(hd_tensor *x);                        /* -x; HD_DTYPE for bool */
 
 /* ---------------------------------------------------------------- elementwise functions */
 
-/* For integers and bool, the results are float32. exp, log, log1p, tanh, erf, sin and cos differ
- * from the exact value by at most 2 units in the last place, in float32 and in float64. */
-HD_API hd_tensor *hd_exp(hd_tensor *x);        /* e^x */
-HD_API hd_tensor *hd_log(hd_tensor *x);        /* the natural logarithm */
-HD_API hd_tensor *hd_sqrt(hd_tensor *x);       /* the square root */
-HD_API hd_tensor *hd_rsqrt(hd_tensor *x);      /* 1 / sqrt(x) */
-HD_API hd_tensor *hd_tanh(hd_tensor *x);       /* the hyperbolic tangent */
-HD_API hd_tensor *hd_erf(hd_tensor *x);        /* 2/sqrt(pi) integral of exp(-t^2) from 0 to x */
-HD_API hd_tensor *hd_sigmoid(hd_tensor *x);    /* 1 / (1 + exp(-x)) */
-HD_API hd_tensor *hd_sin(hd_tensor *x);        /* x in radians */
-HD_API hd_tensor *hd_cos(hd_tensor *x);        /* x in radians */
-HD_API hd_tensor *hd_log1p(hd_tensor *x);      /* log(1 + x), accurate near 0 */
-HD_API hd_tensor *hd_relu(hd_tensor *x);       /* max(x, 0); gradient 0 at 0; not of bool */
-HD_API hd_tensor *hd_gelu(hd_tensor *x);       /* x P(Z <= x) for a normal Z; floats only */
-HD_API hd_tensor *hd_gelu_tanh(hd_tensor *x);  /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
+/* For integers and bool, the results are float32, but relu, abs and hardtanh of integers are int64.
+ * HD_DTYPE: x is bool, and the comment says "not of bool"; or x is not a float, and it says "floats
+ * only". exp, log, log1p, tanh, erf, sin and cos differ from the exact value by at most 2 units in
+ * the last place, in float32 and in float64. */
+HD_API hd_tensor *hd_exp(hd_tensor *x);     /* e^x */
+HD_API hd_tensor *hd_log(hd_tensor *x);     /* the natural logarithm */
+HD_API hd_tensor *hd_sqrt(hd_tensor *x);    /* the square root */
+HD_API hd_tensor *hd_rsqrt(hd_tensor *x);   /* 1 / sqrt(x) */
+HD_API hd_tensor *hd_tanh(hd_tensor *x);    /* the hyperbolic tangent */
+HD_API hd_tensor *hd_erf(hd_tensor *x);     /* 2 / sqrt(pi) * integral of exp(-t^2), 0 to x */
+HD_API hd_tensor *hd_sigmoid(hd_tensor *x); /* 1 / (1 + exp(-x)) */
+HD_API hd_tensor *hd_sin(hd_tensor *x);     /* the sine of x in radians */
+HD_API hd_tensor *hd_cos(hd_tensor *x);     /* the cosine of x in radians */
+HD_API hd_tensor *hd_log1p(hd_tensor *x);   /* log(1 + x), accurate near 0 */
+HD_API hd_tensor *hd_relu(hd_tensor *x);    /* max(x, 0); gradient 0 at 0; not of bool */
+HD_API hd_tensor *hd_gelu(hd_tensor *x);    /* x * P(Z <= x), Z normal(0, 1); floats only */
+/* 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))); floats only */
+HD_API hd_tensor *hd_gelu_tanh(hd_tensor *x);
 HD_API hd_tensor *hd_silu(hd_tensor *x);       /* x / (1 + exp(-x)); floats only */
 HD_API hd_tensor *hd_logsigmoid(hd_tensor *x); /* log(1 / (1 + exp(-x))); floats only */
-HD_API hd_tensor *hd_abs(hd_tensor *x);        /* |x|; gradient 0 at 0 */
-/* alpha (exp(x) - 1) where x < 0, else x; the gradient at 0 is alpha; floats only */
+HD_API hd_tensor *hd_abs(hd_tensor *x);        /* |x|; gradient 0 at 0; not of bool */
+/* alpha * (exp(x) - 1) where x < 0, else x; the gradient at 0 is alpha; floats only */
 HD_API hd_tensor *hd_elu(hd_tensor *x, double alpha);
-/* negative_slope x where x <= 0, else x; the gradient at 0 is negative_slope; floats only */
+/* negative_slope * x where x <= 0, else x; the gradient at 0 is negative_slope; floats only */
 HD_API hd_tensor *hd_leaky_relu(hd_tensor *x, double negative_slope);
-/* x where beta x > threshold, else log(1 + exp(beta x)) / beta; floats only */
+/* x where beta * x > threshold, else log(1 + exp(beta * x)) / beta; floats only */
 HD_API hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold);
 /* x limited to [min, max]; the gradient is 0 at min and at max; not of bool */
 HD_API hd_tensor *hd_hardtanh(hd_tensor *x, double min, double max);
@@ -380,7 +392,7 @@ HD_API hd_tensor *hd_isfinite(hd_tensor *x);
 /* Returns true if a and b have the same shape and values. NaN equals nothing. If a or b is NULL,
  * the result is false, and an error is set. */
 HD_API bool hd_equal(hd_tensor *a, hd_tensor *b);
-/* Returns true if |a - b| <= atol + rtol |b| everywhere, after broadcasting. Equal infinities are
+/* Returns true if |a - b| <= atol + rtol * |b| everywhere, after broadcasting. Equal infinities are
  * close. With equal_nan, two NaN are close, too. */
 HD_API bool hd_allclose(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equal_nan);
 
@@ -413,8 +425,9 @@ HD_API hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask,
                                     hd_scalar value);            /* x = value where mask is true */
 HD_API hd_tensor *hd_uniform_(hd_tensor *x, double a, double b); /* uniform in [a, b) */
 HD_API hd_tensor *hd_normal_(hd_tensor *x, double mean, double std); /* normal(mean, std) */
-HD_API hd_tensor *hd_bernoulli_(hd_tensor *x, double p);        /* 1 with probability p, else 0 */
-HD_API hd_tensor *hd_exponential_(hd_tensor *x, double lambda); /* density lambda exp(-lambda x) */
+HD_API hd_tensor *hd_bernoulli_(hd_tensor *x, double p); /* 1 with probability p, else 0 */
+/* draws with the density lambda * exp(-lambda * t) for t > 0 */
+HD_API hd_tensor *hd_exponential_(hd_tensor *x, double lambda);
 /* Sets x[index...] to value and returns x. index is as in hd_getitem; value broadcasts and
  * converts. */
 HD_API hd_tensor *hd_setitem_n(hd_tensor *x, hd_tensor *value, int n, const int64_t *index);
@@ -449,7 +462,7 @@ HD_API hd_tensor *hd_var(hd_tensor *x, int correction);
 HD_API hd_tensor *hd_var_dim(hd_tensor *x, int dim, int correction, bool keepdim);
 HD_API hd_tensor *hd_var_dims_n(hd_tensor *x, int correction, bool keepdim, int n,
                                 const int64_t *dims);
-/* the square root of the variance */
+/* the standard deviation, which is the square root of what hd_var computes */
 HD_API hd_tensor *hd_std(hd_tensor *x, int correction);
 HD_API hd_tensor *hd_std_dim(hd_tensor *x, int dim, int correction, bool keepdim);
 HD_API hd_tensor *hd_std_dims_n(hd_tensor *x, int correction, bool keepdim, int n,
@@ -474,8 +487,8 @@ HD_API hd_tensor *hd_logsumexp_dims_n(hd_tensor *x, bool keepdim, int n, const i
 
 /* These functions return the largest (max) or smallest (min) element; NaN if an element is NaN. In
  * hd_max and hd_min, all elements that are equal to the result share its gradient. In hd_max_dim
- * and hd_min_dim, the first of them gets all of it, and *indices gets the int64 indices of these
- * first ones (NULL: not wanted). */
+ * and hd_min_dim, the first of these elements gets the whole gradient, and *indices gets its int64
+ * index (NULL: not wanted). */
 HD_API hd_tensor *hd_max(hd_tensor *x);
 HD_API hd_tensor *hd_min(hd_tensor *x);
 HD_API hd_tensor *hd_max_dim(hd_tensor *x, int dim, bool keepdim, hd_tensor **indices);
@@ -497,9 +510,11 @@ HD_API hd_tensor *hd_all_dim(hd_tensor *x, int dim, bool keepdim);
 
 /* ---------------------------------------------------------------- softmax and running sums */
 
-HD_API hd_tensor *hd_softmax(hd_tensor *x, int dim);     /* exp(x - max) / sum; floats only */
-HD_API hd_tensor *hd_log_softmax(hd_tensor *x, int dim); /* x - logsumexp(x) */
-HD_API hd_tensor *hd_cumsum(hd_tensor *x, int dim);      /* y_i = x_0 + ... + x_i */
+/* exp(x) / sum(exp(x)) along dim, without overflow; floats only */
+HD_API hd_tensor *hd_softmax(hd_tensor *x, int dim);
+/* x - log(sum(exp(x))) along dim, without overflow; floats only */
+HD_API hd_tensor *hd_log_softmax(hd_tensor *x, int dim);
+HD_API hd_tensor *hd_cumsum(hd_tensor *x, int dim); /* y_i = x_0 + ... + x_i along dim */
 
 /* ---------------------------------------------------------------- products */
 
@@ -507,7 +522,7 @@ HD_API hd_tensor *hd_cumsum(hd_tensor *x, int dim);      /* y_i = x_0 + ... + x_
  * is the sum of eight parts, for any number of threads. hd_matmul of two vectors gives the same
  * bits. */
 HD_API hd_tensor *hd_dot(hd_tensor *a, hd_tensor *b);
-HD_API hd_tensor *hd_outer(hd_tensor *a, hd_tensor *b); /* a (m,), b (n,): y_ij = a_i b_j */
+HD_API hd_tensor *hd_outer(hd_tensor *a, hd_tensor *b); /* a (m,), b (n,): y_ij = a_i * b_j */
 /* Returns a @ b for the shapes (n,) and (n,); (m, k) and (k, n); (k,) and (k, n); (m, k) and (k,);
  * and batches (..., m, k) and (..., k, n), which broadcast.
  *
@@ -517,12 +532,12 @@ HD_API hd_tensor *hd_outer(hd_tensor *a, hd_tensor *b); /* a (m,), b (n,): y_ij 
  * of a row may depend on the number of rows and on the layout, but never on the number of threads.
  * The same holds for hd_linear. */
 HD_API hd_tensor *hd_matmul(hd_tensor *a, hd_tensor *b);
-/* Returns x weight^T + bias: x (..., in), weight (out, in), bias (out,) or HD_NONE; the result is
+/* Returns x @ weight^T + bias: x (..., in), weight (out, in), bias (out,) or HD_NONE; the result is
  * (..., out). If weight is (in,), bias is 0-d or HD_NONE, and the result is (...). weight (out, in)
  * may be bfloat16, with x and bias of float32; the result then has the same bits as with
  * hd_to(weight, HD_FLOAT32). */
 HD_API hd_tensor *hd_linear(hd_tensor *x, hd_tensor *weight, hd_tensor *bias);
-/* Returns y (..., out), where y[o] = sum over i and j of x1[i] weight[o][i][j] x2[j], plus bias[o].
+/* Returns y (..., out), where y[o] = bias[o] + sum over i and j of x1[i] * weight[o][i][j] * x2[j].
  * x1 is (..., in1) and x2 (..., in2), with equal leading sizes and at most 7 dims; weight is (out,
  * in1, in2), and bias (out,) or HD_NONE. */
 HD_API hd_tensor *hd_bilinear(hd_tensor *x1, hd_tensor *x2, hd_tensor *weight, hd_tensor *bias);
@@ -544,7 +559,8 @@ HD_API hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_ten
 /* Returns x sorted along dim. NaN counts as the largest number, and equal elements keep their
  * order. *indices gets the indices that sort x (NULL: not wanted). */
 HD_API hd_tensor *hd_sort(hd_tensor *x, int dim, bool descending, hd_tensor **indices);
-HD_API hd_tensor *hd_argsort(hd_tensor *x, int dim, bool descending); /* only the indices */
+/* Returns the int64 indices that sort x along dim, as hd_sort does. */
+HD_API hd_tensor *hd_argsort(hd_tensor *x, int dim, bool descending);
 /* a copy y of x with y[index[i]] += source[i] along dim, for i = 0, 1, ...; index is int64 (n,),
  * and source has x's sizes, except size n at dim */
 HD_API hd_tensor *hd_index_add(hd_tensor *x, int dim, hd_tensor *index, hd_tensor *source);
@@ -570,8 +586,8 @@ HD_API hd_tensor *hd_bernoulli(hd_tensor *p); /* 1 with probability p, else 0, f
  * 1; it comes from the generator's Bernoulli stream. Returns x itself if training is false, p is 0
  * or x is empty. */
 HD_API hd_tensor *hd_dropout(hd_tensor *x, double p, bool training);
-/* Draws n indices for each row of p, which holds weights >= 0. For p (m,) or (r, m) the result is
- * int64 (n,) or (r, n). */
+/* Draws n indices for each row of p, which holds weights >= 0. With replacement, a row may draw an
+ * index several times. For p (m,) or (r, m) the result is int64 (n,) or (r, n). */
 HD_API hd_tensor *hd_multinomial(hd_tensor *p, int64_t n, bool replacement);
 
 /* ---------------------------------------------------------------- normalisation */
@@ -596,9 +612,9 @@ typedef struct hd_attention_options {
     /* HD_NONE; a mask broadcasts to (..., l, s). A bool mask is true where a query sees a key. A
      * mask of q's dtype is added to the scores. With is_causal it must be HD_NONE. */
     hd_tensor *attn_mask;
-    double dropout_p;  /* 0; dropout of the weights, applied in evaluation, too */
+    double dropout_p;  /* 0: the probability of dropout of the weights, in evaluation, too */
     bool is_causal;    /* false; if true, query i sees only the keys 0 to i */
-    double scale;      /* NAN: 1 / sqrt(d) */
+    double scale;      /* NAN: the scores are q @ k^T / sqrt(d); else q @ k^T * scale */
     bool safe_softmax; /* true: the output of a query that sees no key is 0; false: it is NaN */
     /* false; if true, several query heads share a key head. The shapes are q (..., Hq, l, d), k
      * (..., H, s, d) and v (..., H, s, dv). Hq is a multiple of H, and query head i uses key head i
@@ -607,15 +623,15 @@ typedef struct hd_attention_options {
 } hd_attention_options;
 
 HD_API hd_attention_options hd_attention_defaults(void);
-/* Returns softmax(q k^T / sqrt(d) + attn_mask) v, with dropout on the weights, which are the result
- * of the softmax: q (..., l, d), k (..., s, d), v (..., s, dv). Batches broadcast. The result is
- * (..., l, dv); in memory its dims have the order of q's. The dtype is float32 or float64.
- * attn_mask may be HD_NONE.
+/* Returns softmax(q @ k^T / sqrt(d) + attn_mask) @ v, with dropout on the weights, which are the
+ * result of the softmax: q (..., l, d), k (..., s, d), v (..., s, dv). Batches broadcast. The
+ * result is (..., l, dv); in memory its dims have the order of q's. The dtype is float32 or
+ * float64. attn_mask may be HD_NONE.
  *
  * The memory that it needs grows with l + s, even in backward, because the weights are never kept.
- * The native Bernoulli stream, however, keeps one bit for each weight. The dropout mask is the same
- * that hd_dropout draws for weights (..., l, s) from the same seed. Scores that is_causal masks are
- * not computed, except at the CPU level plain, in float64, and with up to 64 keys.
+ * With HD_BERNOULLI_NATIVE, however, dropout keeps one bit for each weight. The dropout mask is the
+ * same that hd_dropout draws for weights (..., l, s) from the same seed. Scores that is_causal
+ * masks are not computed, except at the CPU level plain, in float64, and with up to 64 keys.
  *
  * With up to 64 keys, and in float64, the result has the bits of hd_matmul and hd_softmax, because
  * it has their order of sums. There is one exception: for tensors without a batch, with at most 8
@@ -642,17 +658,18 @@ HD_API hd_tensor *hd_scaled_dot_product_attention_with(hd_tensor *q, hd_tensor *
  * hd_scaled_dot_product_attention and the attention classes of nn.h call hd_matmul, hd_softmax and
  * other ops. All weights are then in memory, as under
  * torch.nn.attention.sdpa_kernel(SDPBackend.MATH). Turn it off to compare both computations, or to
- * look at the graph of the separate ops. */
+ * look at the graph of the separate ops. hd_fused_attention returns true if it is on. */
 HD_API void hd_set_fused_attention(bool on);
 HD_API bool hd_fused_attention(void);
 
 /* ---------------------------------------------------------------- rotary positions */
 
-/* Below, the wave of pair i is the number of positions in which the pair makes a full turn:
- * 2 pi theta^(2 i / head_dim). */
+/* hd_rotary rotates pairs of elements: pair i has the elements i and i + head_dim / 2. Below, the
+ * wave of pair i is the number of positions in which the pair makes a full turn:
+ * 2 * pi * theta^(2 * i / head_dim). */
 typedef struct hd_rotary_options {
     size_t size;
-    /* 10000; at position p, pair i is rotated by the angle p theta^(-2 i / head_dim) */
+    /* 10000; at position p, pair i is rotated by the angle p * theta^(-2 * i / head_dim) */
     double theta;
     double factor; /* 1; long waves are multiplied by this factor */
     /* 1; waves longer than original_max_position_embeddings / low_freq_factor count as long */
@@ -671,10 +688,10 @@ HD_API hd_rotary_options hd_rotary_defaults(void);
  * of sin. On failure *cos and *sin are NULL. */
 HD_API bool hd_rotary_tables(int64_t head_dim, int64_t length, const hd_rotary_options *o,
                              hd_tensor **cos, hd_tensor **sin);
-/* Returns x cos + (-x2, x1) sin, where x1 and x2 are the halves of x along its last dim: x (..., t,
- * head_dim), cos and sin (t, head_dim), all of one float dtype. If each text of a batch has its own
- * positions, cos and sin have a batch, too, which broadcasts to that of x: (b, 1, t, head_dim) for
- * x (b, heads, t, head_dim).
+/* Returns x * cos + (-x2, x1) * sin, where x1 and x2 are the halves of x along its last dim: x
+ * (..., t, head_dim), cos and sin (t, head_dim), all of one float dtype. If each text of a batch
+ * has its own positions, cos and sin have a batch, too, which broadcasts to that of x: (b, 1, t,
+ * head_dim) for x (b, heads, t, head_dim).
  *
  * Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", in the half
  * layout of transformers' Llama */
@@ -694,31 +711,31 @@ HD_API hd_tensor *hd_l1_loss(hd_tensor *x, hd_tensor *target); /* mean(|x - targ
 HD_API hd_tensor *hd_l1_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r);
 /* with d = |x - target|: the mean of d^2 / 2 where d < 1, and of d - 1/2 elsewhere */
 HD_API hd_tensor *hd_smooth_l1_loss(hd_tensor *x, hd_tensor *target);
-/* with d = |x - target|: d^2 / (2 beta) where d < beta, and d - beta / 2 elsewhere, reduced as r
+/* with d = |x - target|: d^2 / (2 * beta) where d < beta, and d - beta / 2 elsewhere, reduced as r
  * says; with beta 0 it equals hd_l1_loss_with */
 HD_API hd_tensor *hd_smooth_l1_loss_with(hd_tensor *x, hd_tensor *target, double beta,
                                          hd_reduction r);
-/* Returns mean(target (log target - x)). x holds log-probabilities, as hd_log_softmax returns them,
- * and target holds probabilities. The mean is over all elements, as in PyTorch. For the mean
+/* Returns mean(target * (log(target) - x)). x holds log-probabilities, as hd_log_softmax returns
+ * them, and target holds probabilities. The mean is over all elements, as in PyTorch. For the mean
  * divergence of a batch of rows, divide the sum (hd_kl_div_with, HD_SUM) by the number of rows. */
 HD_API hd_tensor *hd_kl_div(hd_tensor *x, hd_tensor *target);
-/* hd_kl_div, reduced as r says; if log_target is true, target holds log-probabilities, too */
+/* the losses of hd_kl_div, reduced as r says; log_target: target holds log-probabilities, too */
 HD_API hd_tensor *hd_kl_div_with(hd_tensor *x, hd_tensor *target, bool log_target, hd_reduction r);
-/* Returns mean(-target log x - (1 - target) log(1 - x)). x and target hold probabilities and have
- * the same shape and dtype. A logarithm below -100 counts as -100. */
+/* Returns mean(-target * log(x) - (1 - target) * log(1 - x)). x and target hold probabilities and
+ * have the same shape and dtype. A logarithm below -100 counts as -100. */
 HD_API hd_tensor *hd_binary_cross_entropy(hd_tensor *x, hd_tensor *target);
-/* hd_binary_cross_entropy, reduced as r says */
+/* the losses of hd_binary_cross_entropy, reduced as r says */
 HD_API hd_tensor *hd_binary_cross_entropy_with(hd_tensor *x, hd_tensor *target, hd_reduction r);
 /* hd_binary_cross_entropy of hd_sigmoid(x), without overflow; target may hold any numbers */
 HD_API hd_tensor *hd_binary_cross_entropy_with_logits(hd_tensor *x, hd_tensor *target);
-/* hd_binary_cross_entropy_with_logits, reduced as r says */
+/* the losses of hd_binary_cross_entropy_with_logits, reduced as r says */
 HD_API hd_tensor *hd_binary_cross_entropy_with_logits_with(hd_tensor *x, hd_tensor *target,
                                                            hd_reduction r);
 
 typedef struct hd_cross_entropy_options {
     size_t size;
     int64_t ignore_index;   /* -100; targets with this value are ignored */
-    hd_reduction reduction; /* HD_MEAN */
+    hd_reduction reduction; /* HD_MEAN: the result is the mean of the losses */
 } hd_cross_entropy_options;
 
 HD_API hd_cross_entropy_options hd_cross_entropy_defaults(void);
@@ -732,7 +749,7 @@ HD_API hd_tensor *hd_cross_entropy_with(hd_tensor *x, hd_tensor *target,
 /* Returns the mean of -x[target] over all targets that are not ignore_index. x holds
  * log-probabilities, as hd_log_softmax returns them. Shapes are those of hd_cross_entropy. */
 HD_API hd_tensor *hd_nll_loss(hd_tensor *x, hd_tensor *target);
-/* hd_nll_loss with options (o NULL: the defaults) */
+/* does the same as hd_nll_loss, with options (o NULL: the defaults) */
 HD_API hd_tensor *hd_nll_loss_with(hd_tensor *x, hd_tensor *target,
                                    const hd_cross_entropy_options *o);
 

@@ -66,10 +66,10 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
         __VA_ARGS__                                                                                \
     }
 
-/* HD__ITEMS for integers. A floating-point number among the first 16 items does not compile;
- * without this check, C would convert it to an integer. The check looks at the type of a sum of the
- * items: it is a floating-point type if one item has such a type. Zeros fill up a list of fewer
- * than 16 items. */
+/* Does the same as HD__ITEMS for integers. A floating-point number among the first 16 items does
+ * not compile; without this check, C would convert it to an integer. The check looks at the type of
+ * a sum of the items: it is a floating-point type if one item has such a type. Zeros fill up a list
+ * of fewer than 16 items. */
 #define HD__LIST(...)                                                                              \
     _Generic(HD__SUM_OF(__VA_ARGS__), float                                                        \
              : hd__no_integers, double                                                             \
@@ -80,9 +80,9 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
     0 * HD__FIRST(a) + 0 * (b) + 0 * (c) + 0 * (d) + 0 * (e) + 0 * (f) + 0 * (g) + 0 * (h) +       \
         0 * (i) + 0 * (j) + 0 * (k) + 0 * (l) + 0 * (m) + 0 * (n) + 0 * (o) + 0 * (p)
 
-/* ISO C has no empty list, but GCC and Clang accept one: hd_zeros(HD_FLOAT32). Then the argument a
- * is empty. GCC's builtin function accepts an empty argument (it returns 8 for a floating-point
- * type). For Clang, __VA_OPT__ leaves out the comma. */
+/* ISO C has no empty list, but GCC and Clang accept one: hd_zeros(HD_FLOAT32). With GCC, the
+ * argument a of HD__SUM is then empty. __builtin_classify_type accepts this, and returns 8 for a
+ * floating-point type. With Clang, __VA_OPT__ leaves out the comma before the empty list. */
 #if defined(__clang__) && __clang_major__ >= 12
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpedantic"
@@ -139,7 +139,7 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
 #define HD__C_LONG 12
 #endif
 
-/* c, if bit is 1 << c. If bit is 0, the value is the struct `error`, so the program does not
+/* The value is c if bit is 1 << c. If bit is 0, it is the struct `error`, so the program does not
  * compile. The macro uses `bit` only once, because its expansion is long. */
 #define HD__C_TYPE_OR(error, bit)                                                                  \
     _Generic((char(*)[1 + (bit)])0,                                                                \
@@ -164,7 +164,8 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
  * when it optimises. */
 #if defined(__clang__)
 /* For a static struct that ends in a flexible array member, Clang does not count this member in
- * mode 0, the largest size. In this case mode 3, the smallest size, gives 0. */
+ * mode 0, the largest size. In this case mode 3, the smallest size, gives 0, and HD__ROOM is
+ * SIZE_MAX. */
 #define HD__ROOM(data) (__builtin_object_size(data, 3) ? __builtin_object_size(data, 0) : SIZE_MAX)
 #elif defined(__GNUC__)
 #define HD__ROOM(data) __builtin_object_size(data, 0)

@@ -36,7 +36,8 @@ extern "C" {
 
 /* The type of a setting, and of the struct's field for it. */
 typedef enum hd_config_type {
-    HD_CONFIG_INT = 0,    /* an int or int64_t; JSON numbers without a fraction, |v| < 2^53 */
+    /* an int or int64_t; in JSON, a number without a fraction, above -2^53 and below 2^53 */
+    HD_CONFIG_INT = 0,
     HD_CONFIG_DOUBLE = 1, /* a double */
     HD_CONFIG_BOOL = 2,   /* a bool */
     HD_CONFIG_STRING = 3, /* a char array, which holds the text and its final zero */
@@ -45,12 +46,13 @@ typedef enum hd_config_type {
 
 /* A setting. The macros below initialize one. */
 typedef struct hd_config_field {
-    const char *path;        /* as "model.n_layers"; the fields of one object stand together */
+    /* the place in the JSON, as "model.n_layers"; fields of one object must follow each other */
+    const char *path;
     hd_config_type type;     /* decides which of the members below are used */
     size_t offset, room;     /* offset and size of the field in the caller's struct */
     double number, min, max; /* INT, DOUBLE: default, smallest and largest value; BOOL: default */
-    const char *text;        /* STRING, ENUM: the default */
-    const char *choices;     /* ENUM: the choices, as "constant|cosine" */
+    const char *text;        /* STRING, ENUM: the text that is the default */
+    const char *choices;     /* ENUM: the texts that are allowed, as "constant|cosine" */
 } hd_config_field;
 
 #ifdef __cplusplus
@@ -97,10 +99,10 @@ typedef bool (*hd_config_check)(const void *config, const hd_config_source *from
 /* All settings of a struct. HD_CONFIG_TABLE(settings, fields, check) initializes one. */
 typedef struct hd_config_table {
     size_t size;                   /* sizeof(hd_config_table) */
-    size_t config_size;            /* sizeof the struct */
-    const hd_config_field *fields; /* in the order in which they are printed */
+    size_t config_size;            /* sizeof the caller's struct */
+    const hd_config_field *fields; /* the settings, in the order in which they are written */
     int64_t n;                     /* the number of fields */
-    hd_config_check check;         /* NULL: none */
+    hd_config_check check;         /* the check of values that depend on each other, or NULL */
 } hd_config_table;
 
 /* Initializes the table of the struct `type` from an array of fields. check may be NULL. */
@@ -118,13 +120,14 @@ HD_API bool hd_config_refuse(const hd_config_source *from, const char *path, con
 /* ---------------------------------------------------------------- loading and saving */
 
 /* Sets every field of the table to its default. Members of the struct that the table does not name
- * stay as they are. The check is not called. */
+ * stay as they are. The check is not called. HD_VALUE: a field of the table is wrong. */
 HD_API bool hd_config_defaults(const hd_config_table *t, void *config);
 
 /* Sets all fields to their defaults, then sets the values of the file at path (NULL: no file), then
  * makes the n_sets settings in `sets`, such as "model.n_layers=6", in this order, and then calls
  * the check. In `sets`, a text has no quotes, and any other value is written as in JSON. HD_FORMAT:
- * the file has more than 1 MiB. */
+ * the file has more than 1 MiB. If the call fails, it returns false, and *config does not
+ * change. */
 HD_API bool hd_config_load(const hd_config_table *t, void *config, const char *path, int n_sets,
                            const char *const *sets);
 /* Does the same as hd_config_load, but reads the n bytes of text, such as a compiled-in default, in

@@ -14,9 +14,9 @@ extern "C++" { /* a program may include heed inside extern "C" */
 #define HD__DTYPE_FIRST(d) d
 #define HD__DTYPE_SECOND(d) d
 
-/* Expand to two arguments of a call: the number of items, which evaluates none of them, and an
- * array of the items, which lives until the end of the full expression. Because of the braces
- * around the items, they are evaluated from left to right. */
+/* Expand to two arguments of a call: the number of items, whose computation evaluates none of them,
+ * and an array of the items, which lives until the end of the full expression. Because of the
+ * braces around the items, they are evaluated from left to right. */
 #define HD__COUNT_OF(...) sizeof(hd__cxx_count(__VA_ARGS__))
 #define HD__ITEMS(type, ...)                                                                       \
     static_cast<int>(HD__COUNT_OF(__VA_ARGS__)),                                                   \
@@ -114,8 +114,8 @@ inline hd_scalar hd_scalar_of(hd_scalar s)
     return s;
 }
 
-/* There is an overload for each type. With overloads for int64_t and double alone, a call with an
- * int would be ambiguous. */
+/* hd_scalar_of has an overload for each type. With overloads for int64_t and double alone, a call
+ * with an int would be ambiguous. */
 #define HD__SCALAR_OF(type, make, as)                                                              \
     inline hd_scalar hd_scalar_of(type v)                                                          \
     {                                                                                              \

@@ -31,7 +31,7 @@ typedef struct hd_tokenizer hd_tokenizer; /* converts a text to ids and back */
 
 /* The treatment of a special token, such as <|endoftext|>, that is written in a text. */
 typedef enum hd_special {
-    HD_SPECIAL_REFUSE = 0, /* the call fails and names the place (tiktoken's default) */
+    HD_SPECIAL_REFUSE = 0, /* the call fails and names the token's place (tiktoken's default) */
     HD_SPECIAL_ALLOW = 1,  /* it becomes the special token (tiktoken's allowed_special="all") */
     HD_SPECIAL_TEXT = 2    /* it is encoded like any text (tiktoken's encode_ordinary) */
 } hd_special;
@@ -93,8 +93,8 @@ HD_API hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, i
 
 typedef struct hd_encode_options {
     size_t size;
-    hd_special special;      /* HD_SPECIAL_ALLOW */
-    bool add_special_tokens; /* true: adds those of the tokenizer.json's template */
+    hd_special special;      /* HD_SPECIAL_ALLOW: the treatment of special tokens in the text */
+    bool add_special_tokens; /* true: adds the special tokens of the tokenizer.json's template */
 } hd_encode_options;
 
 HD_API hd_encode_options hd_encode_defaults(void);
@@ -119,9 +119,9 @@ HD_API const char *hd_tokenizer_decode_with(const hd_tokenizer *t, const hd_tens
                                             bool skip_special_tokens, int64_t *n);
 
 /* Save or load a tokenizer; free a loaded one with hd_tokenizer_free. The entries of d are strings:
- * prefix.kind, and prefix.chars (the characters of the vocabulary), prefix.vocab and prefix.merges
- * (GPT-2's two files), or prefix.json (the tokenizer.json). While an error is set, d does not
- * change. */
+ * prefix.kind, and depending on the kind prefix.chars (the characters of the vocabulary),
+ * prefix.vocab and prefix.merges (GPT-2's two files), or prefix.json (the tokenizer.json). While an
+ * error is set, d does not change. */
 HD_API bool hd_tokenizer_save(const hd_tokenizer *t, hd_dict *d, const char *prefix);
 HD_API hd_tokenizer *hd_tokenizer_load(const hd_dict *d, const char *prefix);
 
@@ -155,7 +155,7 @@ HD_API int64_t hd_tokens_len(const hd_tokens *t); /* the number of ids; -1 on er
 /* returns the n ids that begin at position `at`: (n,) int64 */
 HD_API hd_tensor *hd_tokens_read(const hd_tokens *t, int64_t at, int64_t n);
 
-/* Splits a sequence of len ids: *first gets the first floor(fraction len) ids, and *rest the
+/* Splits a sequence of len ids: *first gets the first floor(fraction * len) ids, and *rest the
  * others. fraction is in [0, 1]. Free both with hd_tokens_free. On failure both are NULL. */
 HD_API bool hd_tokens_split(const hd_tokens *t, double fraction, hd_tokens **first,
                             hd_tokens **rest);
@@ -166,7 +166,7 @@ HD_API bool hd_tokens_split(const hd_tokens *t, double fraction, hd_tokens **fir
  * (input, target). */
 typedef struct hd_dataset hd_dataset;
 
-/* Makes a dataset of windows. With i = k stride, item k is the pair input = tokens[i : i +
+/* Makes a dataset of windows. With i = k * stride, item k is the pair input = tokens[i : i +
  * max_length] and target = tokens[i + 1 : i + 1 + max_length]; i takes the values of Python's
  * range(0, len - max_length, stride). If there are too few tokens for one window, the dataset has 0
  * items. This is GPTDatasetV1 in Raschka, "Build a Large Language Model (From Scratch)", listing
@@ -203,18 +203,19 @@ HD_API bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd
 /* A loader: returns batches of a dataset, epoch after epoch, in the order of
  * torch.utils.data.DataLoader and with the same random draws.
  *
- * Each epoch begins with one hd_generator_random64. With shuffle, the first batch then draws the
- * order of the epoch. If the options have no generator, the loader draws another random64, seeds a
- * new generator with it, and draws the order as a randperm of this new generator. If they have a
- * generator, the loader draws a randperm from it, and another one when the epoch ends.
+ * At the beginning of each epoch, the loader draws one hd_generator_random64. With shuffle, the
+ * first batch then draws the order of the epoch. If the options have no generator, the loader draws
+ * another random64, seeds a new generator with it, and draws the order as a randperm of this new
+ * generator. If they have a generator, the loader draws a randperm from it, and another one when
+ * the epoch ends.
  *
  * With num_replicas n, each of n processes makes a loader for its own rank, and together these
  * loaders return every item. The order of an epoch is that of torch.utils.data.DistributedSampler.
  * With shuffle it is a randperm of a generator whose seed is `seed` plus the number of epochs that
  * began before, as after set_epoch. Without shuffle it is 0, 1, 2, ... If the number of items is
  * not a multiple of n, items from the beginning of the order are added at its end, or, with
- * drop_last, the order is shortened. Rank r takes the items r, r + n, r + 2 n, ... of the order, in
- * batches of batch_size. Each epoch still begins with one random64 from the current generator,
+ * drop_last, the order is shortened. Rank r takes the items r, r + n, r + 2 * n, ... of the order,
+ * in batches of batch_size. Each epoch still begins with one random64 from the current generator,
  * which has no other effect. */
 typedef struct hd_loader hd_loader;
 
@@ -225,14 +226,15 @@ typedef hd_list *(*hd_collate)(hd_list *const *items, int64_t n, void *user);
 
 typedef struct hd_loader_options {
     size_t size;
-    int64_t batch_size; /* 1 */
-    bool shuffle;       /* false; with 0 items, true requires num_replicas */
-    bool drop_last;     /* false: the last batch may have fewer items */
+    int64_t batch_size; /* 1: the number of items in a batch */
+    /* false; if true, the order of the items is random; with 0 items, true requires num_replicas */
+    bool shuffle;
+    bool drop_last; /* false: the last batch may have fewer items; true: such a batch is left out */
     /* NULL: hd_generator_current() at each draw; must outlive the loader */
     hd_generator *generator;
-    int64_t num_replicas; /* 0: no ranks; else their number, and generator is NULL */
-    int64_t rank;         /* 0; at most num_replicas - 1 */
-    /* 0; with num_replicas, the seed of the order; the same on all ranks */
+    int64_t num_replicas; /* 0: no ranks; else the number of ranks, and generator must be NULL */
+    int64_t rank;         /* 0: the rank of this process, at most num_replicas - 1 */
+    /* 0; with num_replicas, the seed of the order, which must be the same on all ranks */
     int64_t seed;
     /* NULL: stacks the first tensors of all items, the second ones and so on, as torch's
      * default_collate */

@@ -16,7 +16,8 @@
  *
  *    A function that is given a freed tensor or object, or a list whose scope closed, fails with
  *    HD_STATE, and so does a second free. heed remembers the last 64 things that each thread freed,
- *    and with HEED_DEBUG=1 in the environment the last 65,536. After that, such a use is undefined.
+ *    and with HEED_DEBUG=1 in the environment the last 65,536. The use of a thing that was freed
+ *    before these is undefined.
  *
  * 2. Errors: no function aborts or exits, and nothing prints unless the environment asks for it.
  *    A call that fails returns NULL (or false, -1 for a size, NaN from hd_item) and sets the
@@ -39,8 +40,8 @@
  *    Any number of threads may read one tensor, and run one module in evaluation mode, at the same
  *    time. The caller makes sure that no thread uses a tensor or module while another thread writes
  *    to it. hd_backward writes to its graph and to the leaves that require grad. hd_grad_of writes
- *    to no leaf. Before another thread uses a tensor, retain it. Scopes, errors and grad mode are
- *    per thread.
+ *    to no leaf. Before another thread uses a tensor, retain it, because its own scope may close at
+ *    any time. Scopes, errors and grad mode are per thread.
  *
  * 4. Determinism.
  *    The same seed, build and CPU level give the same bits, for any number of threads.
@@ -57,8 +58,9 @@
  *
  * Order: arguments have PyTorch's order, with three exceptions. First, a list can only be the end
  * of a call, so an argument that follows the list in PyTorch comes before it. Second, a dtype is
- * required, and comes first, or right after the tensor in hd_to and the _like functions. A number
- * in its place does not compile. Third, a path comes before the object that is saved there.
+ * required, and comes first, or right after the tensor in hd_to and the _like functions. A call
+ * with a number in place of the dtype does not compile. Third, a path comes before the object that
+ * is saved there.
  *   torch.full((2, 3), 1.5)             hd_full(HD_FLOAT32, 1.5, 2, 3)
  *   torch.zeros(2, 3, dtype=d)          hd_zeros(d, 2, 3); likewise empty, ones, rand, randn
  *   torch.randint(0, 9, (2, 3))         hd_randint(HD_INT64, 0, 9, 2, 3)

@@ -29,15 +29,16 @@ extern "C" {
 /* The configuration of a GPT-2. The names and defaults are those of transformers' GPT2Config. */
 typedef struct hd_gpt2_config {
     size_t size;
-    int64_t vocab_size;              /* 50257 */
+    int64_t vocab_size;              /* 50257: the number of token ids */
     int64_t n_positions;             /* 1024: the most tokens of a text */
-    int64_t n_embd, n_layer, n_head; /* 768, 12, 12 */
-    int64_t n_inner;                 /* 0: 4 n_embd */
-    double layer_norm_epsilon;       /* 1e-5 */
-    double embd_pdrop;               /* 0.1: dropout of the embeddings */
-    double attn_pdrop, resid_pdrop;  /* 0.1: dropout of attention weights and residual branches */
-    double initializer_range;        /* 0.02: the standard deviation of the initial weights */
-    bool tie_word_embeddings;        /* true: lm_head.weight is transformer.wte.weight */
+    int64_t n_embd, n_layer, n_head; /* 768, 12, 12: the embedding size, the layers, the heads */
+    int64_t n_inner;                 /* 0: 4 * n_embd; the inner size of the MLP */
+    double layer_norm_epsilon;       /* 1e-5: the eps of the layer norms */
+    double embd_pdrop;               /* 0.1: the dropout probability of the embeddings */
+    /* 0.1: the dropout probability of attention weights, and that of residual branches */
+    double attn_pdrop, resid_pdrop;
+    double initializer_range; /* 0.02: the standard deviation of the initial weights */
+    bool tie_word_embeddings; /* true: lm_head.weight is transformer.wte.weight */
     /* "gelu_new": the MLP's activation. Others are "gelu_pytorch_tanh", which is the same function,
      * "gelu" and "relu". In the configuration of an existing model this is a static text. */
     const char *activation_function;
@@ -54,16 +55,16 @@ HD_API hd_module *hd_gpt2_new(const hd_gpt2_config *c);
  * transformers' LlamaConfig. */
 typedef struct hd_llama_config {
     size_t size;
-    int64_t vocab_size;              /* 32000 */
-    int64_t hidden_size;             /* 4096 */
-    int64_t intermediate_size;       /* 11008 */
-    int64_t num_hidden_layers;       /* 32 */
-    int64_t num_attention_heads;     /* 32 */
-    int64_t num_key_value_heads;     /* 0: num_attention_heads, which it must divide */
+    int64_t vocab_size;              /* 32000: the number of token ids */
+    int64_t hidden_size;             /* 4096: the size of a token's vector */
+    int64_t intermediate_size;       /* 11008: the inner size of the MLP */
+    int64_t num_hidden_layers;       /* 32: the number of layers */
+    int64_t num_attention_heads;     /* 32: the number of query heads */
+    int64_t num_key_value_heads;     /* 0: num_attention_heads; other values must divide it */
     int64_t head_dim;                /* 0: hidden_size / num_attention_heads */
     int64_t max_position_embeddings; /* 2048: the most tokens of a text */
-    double rms_norm_eps;             /* 1e-6 */
-    hd_rotary_options rope;          /* hd_rotary_defaults() */
+    double rms_norm_eps;             /* 1e-6: the eps of the RMS norms */
+    hd_rotary_options rope;          /* hd_rotary_defaults(): options of the rotary positions */
     double initializer_range;        /* 0.02: the standard deviation of the initial weights */
     int64_t pad_token_id;            /* HD_NO_PADDING; a token whose embedding gets no gradient */
     bool qkv_bias;                   /* false; if true, the model is a Qwen2ForCausalLM */
@@ -83,16 +84,16 @@ HD_API hd_module *hd_llama_new(const hd_llama_config *c);
  * and defaults are those of transformers' Qwen3Config. */
 typedef struct hd_qwen3_config {
     size_t size;
-    int64_t vocab_size;              /* 151936 */
-    int64_t hidden_size;             /* 4096 */
-    int64_t intermediate_size;       /* 22016 */
-    int64_t num_hidden_layers;       /* 32 */
-    int64_t num_attention_heads;     /* 32 */
-    int64_t num_key_value_heads;     /* 32; 0: num_attention_heads, which it must divide */
-    int64_t head_dim;                /* 128 */
+    int64_t vocab_size;              /* 151936: the number of token ids */
+    int64_t hidden_size;             /* 4096: the size of a token's vector */
+    int64_t intermediate_size;       /* 22016: the inner size of the MLP */
+    int64_t num_hidden_layers;       /* 32: the number of layers */
+    int64_t num_attention_heads;     /* 32: the number of query heads */
+    int64_t num_key_value_heads;     /* 32; 0: num_attention_heads; others must divide it */
+    int64_t head_dim;                /* 128: the size of a head */
     int64_t max_position_embeddings; /* 32768: the most tokens of a text */
-    double rms_norm_eps;             /* 1e-6 */
-    hd_rotary_options rope;          /* hd_rotary_defaults() */
+    double rms_norm_eps;             /* 1e-6: the eps of the RMS norms */
+    hd_rotary_options rope;          /* hd_rotary_defaults(): options of the rotary positions */
     double initializer_range;        /* 0.02: the standard deviation of the initial weights */
     int64_t pad_token_id;            /* HD_NO_PADDING; a token whose embedding gets no gradient */
     bool tie_word_embeddings; /* false; if true, lm_head.weight is model.embed_tokens.weight */
@@ -111,18 +112,18 @@ enum { HD_LAYERS_MOST = 128 }; /* the length of hd_smollm3_config's array of lay
  * defaults are those of transformers' SmolLM3Config. */
 typedef struct hd_smollm3_config {
     size_t size;
-    int64_t vocab_size;              /* 128256 */
-    int64_t hidden_size;             /* 2048 */
-    int64_t intermediate_size;       /* 11008 */
-    int64_t num_hidden_layers;       /* 36; at most HD_LAYERS_MOST */
-    int64_t num_attention_heads;     /* 16 */
-    int64_t num_key_value_heads;     /* 4; 0: num_attention_heads, which it must divide */
+    int64_t vocab_size;              /* 128256: the number of token ids */
+    int64_t hidden_size;             /* 2048: the size of a token's vector */
+    int64_t intermediate_size;       /* 11008: the inner size of the MLP */
+    int64_t num_hidden_layers;       /* 36: the number of layers; at most HD_LAYERS_MOST */
+    int64_t num_attention_heads;     /* 16: the number of query heads */
+    int64_t num_key_value_heads;     /* 4; 0: num_attention_heads; others must divide it */
     int64_t head_dim;                /* 0: hidden_size / num_attention_heads */
     int64_t max_position_embeddings; /* 32768: the most tokens of a text */
-    double rms_norm_eps;             /* 1e-6 */
+    double rms_norm_eps;             /* 1e-6: the eps of the RMS norms */
     hd_rotary_options rope;          /* hd_rotary_defaults(), but theta is 2000000 */
     double initializer_range;        /* 0.02: the standard deviation of the initial weights */
-    int64_t pad_token_id;            /* 128004; or HD_NO_PADDING */
+    int64_t pad_token_id;            /* 128004; its embedding gets no gradient; or HD_NO_PADDING */
     bool tie_word_embeddings;        /* true: lm_head.weight is model.embed_tokens.weight */
     bool attention_bias; /* false; if true, q_proj, k_proj, v_proj and o_proj have a bias */
     bool mlp_bias;       /* false; if true, gate_proj, up_proj and down_proj have a bias */
@@ -231,25 +232,25 @@ HD_API hd_tensor *hd_forward_with_mask(hd_module *m, hd_tensor *ids, hd_tensor *
 
 /* ---------------------------------------------------------------- writing text */
 
-enum { HD_EOS_MOST = 16 }; /* the most end tokens */
+enum { HD_EOS_MOST = 16 }; /* the most end tokens in hd_generate_options */
 
 typedef struct hd_generate_options {
     size_t size;
-    int64_t max_new_tokens; /* 20: the most tokens that it adds */
-    bool do_sample;         /* false: takes the likeliest token each time; true: draws */
+    int64_t max_new_tokens; /* 20: the most tokens that hd_generate adds to a text */
+    bool do_sample;         /* false: takes the likeliest token each time; true: draws a token */
     double temperature;     /* 1: the logits are divided by it before each draw */
-    int64_t top_k;          /* 50: draws from the k likeliest tokens; 0: from all */
+    int64_t top_k;          /* 50: draws from this many of the likeliest tokens; 0: from all */
     /* 1; draws only from the likeliest tokens: the fewest whose probabilities add up to top_p or
      * more */
     double top_p;
     /* 1; for tokens that the text already has, a positive logit is divided by this number, and a
      * negative one is multiplied by it */
     double repetition_penalty;
-    int64_t eos_token_id[HD_EOS_MOST]; /* 0; the first num_eos of them end a text */
+    int64_t eos_token_id[HD_EOS_MOST]; /* 0; the first num_eos entries end a text */
     int64_t num_eos;                   /* 0: the number of end tokens */
     /* -1: eos_token_id[0]; the token that fills a row whose text has ended */
     int64_t pad_token_id;
-    /* HD_NONE; else as in hd_forward_with_mask; each row ends in 1 */
+    /* HD_NONE; else a mask as in hd_forward_with_mask, each row of which ends in 1 */
     hd_tensor *attention_mask;
     const hd_tokenizer *tokenizer; /* NULL; makes the text for on_token */
     /* NULL; hd_generate calls it for each new token id of each row whose text has not ended. text
@@ -258,7 +259,7 @@ typedef struct hd_generate_options {
      * character, if the tokenizer lacks the token, or if there is no tokenizer. If on_token returns
      * false, all texts end, without an error. It must free neither m nor the tokenizer. */
     bool (*on_token)(int64_t row, int64_t id, const char *text, int64_t n, void *user);
-    void *user;
+    void *user; /* NULL; the last argument of on_token */
 } hd_generate_options;
 
 HD_API hd_generate_options hd_generate_defaults(void);
@@ -267,10 +268,11 @@ HD_API hd_generate_options hd_generate_defaults(void);
  * key that heed does not know gives a warning. On failure *o has heed's defaults. */
 HD_API bool hd_generate_options_load(const char *folder, hd_generate_options *o);
 
-/* Returns the probabilities with which hd_generate draws the next token after the texts ids (b, t),
- * whose logits are (b, vocab), float32. The result is (b, k), the likeliest first. k is top_k, or
- * vocab if top_k is 0 or larger than vocab. A token that top_p excludes has probability 0. *tokens
- * gets the tokens (b, k), int64. o NULL: the defaults. */
+/* Returns the probabilities with which hd_generate draws the next token of each text. ids (b, t)
+ * are the texts, and logits (b, vocab), float32, are the model's logits of their last position. The
+ * result is (b, k), the likeliest token first. k is top_k, or vocab if top_k is 0 or larger than
+ * vocab. A token that top_p excludes has probability 0. *tokens gets the tokens (b, k), int64. o
+ * NULL: the defaults. */
 HD_API hd_tensor *hd_generate_probabilities(hd_tensor *logits, hd_tensor *ids,
                                             const hd_generate_options *o, hd_tensor **tokens);
 
@@ -370,7 +372,7 @@ HD_API bool hd_chat_ends(const hd_chat *c, const hd_tokenizer *tokenizer, hd_gen
 
 /* LoRA: a program trains two small matrices A (r, in) and B (out, r) beside a frozen weight W (out,
  * in):
- *     output = base(x) + (lora_alpha / r) B(A(dropout(x)))
+ *     output = base(x) + (lora_alpha / r) * B(A(dropout(x)))
  * A module with the children lora_A and lora_B takes the place of the base module. The base's
  * parameters keep their names and stay tied, so a state_dict of the base model still loads, but not
  * strictly. For optimizers and checkpoints, A and B are parameters like any other. Names, random
@@ -379,11 +381,11 @@ HD_API bool hd_chat_ends(const hd_chat *c, const hd_tokenizer *tokenizer, hd_gen
  * Hu et al. 2021, "LoRA: Low-Rank Adaptation of Large Language Models" */
 typedef struct hd_lora_options {
     size_t size;
-    int64_t r;                         /* 8: the rank of the product B A */
+    int64_t r;                         /* 8: the rank of the product B @ A */
     double lora_alpha;                 /* 8: the product is multiplied by lora_alpha / r */
     double lora_dropout;               /* 0: the probability of dropout before A */
     const char *const *target_modules; /* {"all-linear"}: names of modules, or ends of names */
-    int64_t num_target_modules;        /* 1: the number of entries */
+    int64_t num_target_modules;        /* 1: the number of entries of target_modules */
 } hd_lora_options;
 
 HD_API hd_lora_options hd_lora_defaults(void);
@@ -413,7 +415,7 @@ HD_API bool hd_lora_save(hd_module *m, const char *folder);
  * lacks, such as use_rslora, modules_to_save or a bias; the message names the tensor or the key. On
  * failure nothing changes. */
 HD_API bool hd_lora_load(hd_module *m, const char *folder);
-/* Adds (lora_alpha / r) B A to each adapted weight and puts the base modules back into their
+/* Adds (lora_alpha / r) * B @ A to each adapted weight and puts the base modules back into their
  * places. The parameters stay frozen. The sum is a new tensor: float64 for a weight of float64,
  * else float32, even for a weight of bfloat16. Other parameters that were tied to a weight keep the
  * old tensor, so no output changes. HD_STATE: m has no adapters. If memory runs out, each module is

@@ -117,7 +117,8 @@ HD_API const hd_dict *hd_safetensors_metadata(const hd_safetensors *f);
  * except for white space, the order of its fields and the kind of quotes. */
 HD_API hd_tensor *hd_load_npy(const char *path);
 
-/* Writes x as numpy.save does, byte for byte: version 1.0, C order, little-endian. */
+/* Writes x as numpy.save does, byte for byte: version 1.0, C order, little-endian. Replaces a file
+ * that is there. */
 HD_API bool hd_save_npy(const char *path, const hd_tensor *x);
 
 /* ---------------------------------------------------------------- checkpoints */
@@ -155,12 +156,12 @@ HD_API bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_d
  * A crash may leave the unfinished new checkpoint, or the old one, in dir's parent, under a name
  * that begins with ".heed-" and ends in ".tmp".
  *
- * Windows has no such step, and needs three renames. A crash after the first one leaves the old
- * checkpoint at dir with ".heed-old" after it, and the next call of heed that looks for dir gives
- * its name back. A crash after the second one leaves an older checkpoint there, although dir is
- * new: remove it before you remove dir, or it gets dir's name. While a program has a file of the
- * old one open or mapped, the call fails with HD_IO, and nothing is changed. The new directory has
- * the permissions that its parent gives. */
+ * Windows cannot exchange two names in one step, so heed renames three times. A crash after the
+ * first one leaves the old checkpoint at dir with ".heed-old" after it, and the next call of heed
+ * that looks for dir gives its name back. A crash after the second one leaves the old checkpoint at
+ * that name, and the new one at dir. Remove the old one before you remove dir, or it gets dir's
+ * name. While a program has a file of the old one open or mapped, the call fails with HD_IO, and
+ * nothing is changed. The new directory has the permissions that its parent gives. */
 HD_API bool hd_checkpoint_replace(const char *dir, const hd_dict *model, const hd_dict *state);
 
 /* Loads the two dictionaries of a checkpoint. Free them with hd_dict_free. Pass NULL for one that

@@ -55,9 +55,9 @@ HD_API bool hd_mpi_finish(void);
  * calls _Exit. heed never calls this function itself. */
 HD_API void hd_mpi_abort(int status);
 
-HD_API int hd_mpi_rank(void);      /* 0 to hd_mpi_size() - 1; 0 without hd_mpi_init */
+HD_API int hd_mpi_rank(void);      /* this rank's number, from 0 on; 0 without hd_mpi_init */
 HD_API int hd_mpi_size(void);      /* the number of ranks; 1 without hd_mpi_init */
-HD_API int hd_mpi_host_rank(void); /* this rank's number on its machine, from 0 */
+HD_API int hd_mpi_host_rank(void); /* this rank's number on its machine, from 0 on */
 HD_API int hd_mpi_host_size(void); /* the number of ranks on this machine */
 
 /* Describes this rank in one line, without a newline: "rank 1 of 4: host node7, 2 threads, avx512".
@@ -125,11 +125,11 @@ HD_API hd_ddp_options hd_ddp_defaults(void);
  * and even one that gets NULL because the forward failed.
  *
  * A backward first adds, on each rank, the new gradient to the .grad of this rank. Then .grad
- * becomes the average of these sums over all ranks. If only some ranks used a parameter, the
- * gradient of the others is 0. If no rank used it, its .grad does not change. Hooks of the program
- * get the gradient of their own rank. A hook must make no collective call: while the ranks average
- * gradients, such a call fails with HD_STATE. A backward that a hook calls fails with HD_STATE if
- * it reaches these parameters.
+ * becomes the average of these sums over all ranks. If only some ranks used a parameter, its
+ * gradient counts as 0 on the others. If no rank used it, its .grad does not change. Hooks of the
+ * program get the gradient of their own rank. A hook must make no collective call: while the ranks
+ * average gradients, such a call fails with HD_STATE. A backward that a hook calls fails with
+ * HD_STATE if it reaches these parameters.
  *
  * The sum is taken in the order of the ranks, so every run with the same number of ranks gives the
  * same bits. With `fast`, MPI_Iallreduce takes the sum.
@@ -158,14 +158,14 @@ HD_API bool hd_ddp_no_sync(hd_ddp *d, bool on);
 
 /* Statistics since hd_ddp_new, or since the last hd_ddp_get_figures with reset. */
 typedef struct hd_ddp_figures {
-    int64_t backwards;   /* backwards that averaged */
-    int64_t bytes;       /* bytes of gradients that were averaged */
-    int64_t bytes_early; /* bytes whose sending began before backward ended */
-    /* bytes whose sending began before this rank's last gradient was complete */
+    int64_t backwards;   /* the number of backwards that averaged */
+    int64_t bytes;       /* the bytes of gradients that were averaged */
+    int64_t bytes_early; /* the bytes whose sending began before backward ended */
+    /* the bytes whose sending began before this rank's last gradient was complete */
     int64_t bytes_hidden;
-    int64_t bytes_moved;    /* bytes that this rank has sent */
-    double seconds_exposed; /* the time that hd_backward waited at its end */
-    double seconds_hooks;   /* the time of packing, adding and sending during backward */
+    int64_t bytes_moved;    /* the bytes that this rank has sent */
+    double seconds_exposed; /* the seconds that hd_backward waited at its end */
+    double seconds_hooks;   /* the seconds of packing, adding and sending during backward */
     int64_t buckets;        /* the number of buckets of one backward */
 } hd_ddp_figures;
 

@@ -23,10 +23,10 @@ typedef struct hd_module hd_module;
 /* The class of a module. A program defines one as a static constant with HD_MODULE_TYPE. */
 typedef struct hd_module_type {
     size_t size;                                          /* sizeof(hd_module_type) */
-    const char *name;                                     /* such as "CausalAttention" */
+    const char *name;                                     /* the name, as "CausalAttention" */
     size_t instance_size;                                 /* the size of the module's struct */
     hd_tensor *(*forward)(hd_module *self, hd_tensor *x); /* hd_forward calls it; may be NULL */
-    void (*free)(hd_module *self); /* frees what is not registered; or NULL */
+    void (*free)(hd_module *self); /* frees the fields that are not registered; or NULL */
     /* writes the module's options for its summary, such as `p=0.5, inplace=False`; or NULL */
     void (*extra)(const hd_module *self, char *text, size_t n);
 } hd_module_type;
@@ -119,13 +119,14 @@ HD_API hd_tensor *hd_forward(hd_module *m, hd_tensor *x);
  *     }
  *     y = hd_matmul(q, k); // whatever the class computes
  *     return hd_forward_end(m, y);
- * The function must not return between the two calls. */
+ * The function must not return between the two calls. hd_forward_begin returns false on failure.
+ * hd_forward_end moves y to the enclosing scope and returns it, or NULL as hd_forward does. */
 HD_API bool hd_forward_begin(hd_module *m);
 HD_API hd_tensor *hd_forward_end(hd_module *m, hd_tensor *y);
 
 /* sets training mode (on is true) or evaluation mode for m and all modules inside it */
 HD_API bool hd_module_train(hd_module *m, bool on);
-HD_API bool hd_module_eval(hd_module *m);           /* hd_module_train(m, false) */
+HD_API bool hd_module_eval(hd_module *m);           /* calls hd_module_train(m, false) */
 HD_API bool hd_module_training(const hd_module *m); /* true in training mode, the default */
 
 /* ---------------------------------------------------------------- what is inside */
@@ -135,7 +136,8 @@ HD_API bool hd_module_training(const hd_module *m); /* true in training mode, th
  * function that lists names needs memory and time of the order n^2. hd_module_parameters makes no
  * names and needs time of the order n. */
 
-HD_API hd_list *hd_module_parameters(const hd_module *m); /* each tensor once, in PyTorch's order */
+/* Returns the list of the parameters, each tensor once, in PyTorch's order. */
+HD_API hd_list *hd_module_parameters(const hd_module *m);
 /* Return the parameters, or the buffers, under their dotted names ("heads.0.W_query.weight"), each
  * tensor once. Free the result with hd_dict_free. */
 HD_API hd_dict *hd_module_named_parameters(const hd_module *m);
@@ -192,7 +194,7 @@ HD_API bool hd_module_save_grads(const hd_module *m, hd_dict *d, const char *pre
  * an unknown name, or another shape or dtype than the parameter. */
 HD_API bool hd_module_load_grads(hd_module *m, const hd_dict *d, const char *prefix);
 
-HD_API bool hd_module_zero_grad(hd_module *m); /* removes all gradients */
+HD_API bool hd_module_zero_grad(hd_module *m); /* removes the gradients of all parameters */
 /* sets requires_grad of all parameters to `on` */
 HD_API bool hd_module_requires_grad_(hd_module *m, bool on);
 /* Sets requires_grad to false for all parameters inside the module `prefix`, such as "blocks.0", or
@@ -215,7 +217,7 @@ HD_API int64_t hd_module_num_parameters(const hd_module *m, bool trainable_only)
  * HD_STATE: a backward is running. HD_GRAD: a parameter is the result of an operation. In both
  * cases nothing changes. */
 HD_API bool(hd_module_to)(hd_module *m, hd_dtype d);
-/* the text that Python's print(model) shows; a scope owns it; "NULL" on failure */
+/* the text that Python's print(model) shows, which the innermost scope owns; "NULL" on failure */
 HD_API const char *hd_module_summary(const hd_module *m);
 HD_API bool hd_module_print(const hd_module *m); /* prints the summary and a newline */
 #ifndef __cplusplus
@@ -226,8 +228,8 @@ HD_API bool hd_module_print(const hd_module *m); /* prints the summary and a new
 
 /* The functions of torch.nn.init. Each one fills x in place, outside the graph, with the numbers
  * that PyTorch draws, from the thread's generator. It returns x. The fans of a weight (out, in, r1,
- * r2, ...) are fan_in = in r1 r2 ... and fan_out = out r1 r2 ...; a function that uses them fails
- * with HD_SHAPE if x has fewer than two dims. */
+ * r2, ...) are fan_in = in * r1 * r2 * ... and fan_out = out * r1 * r2 * ...; a function that uses
+ * them fails with HD_SHAPE if x has fewer than two dims. */
 HD_API hd_tensor *hd_init_uniform_(hd_tensor *x, double a, double b); /* uniform in [a, b) */
 HD_API hd_tensor *hd_init_normal_(hd_tensor *x, double mean, double std);
 HD_API hd_tensor *hd_init_constant_(hd_tensor *x, double value);
@@ -236,8 +238,8 @@ HD_API hd_tensor *hd_init_zeros_(hd_tensor *x);
 /* Fills x with normal(mean, std), where values outside [a, b] are drawn again. a and b are not
  * multiples of std. */
 HD_API hd_tensor *hd_init_trunc_normal_(hd_tensor *x, double mean, double std, double a, double b);
-/* Fill x with numbers of mean 0 and standard deviation std = gain sqrt(2 / (fan_in + fan_out)):
- * uniform in [-sqrt(3) std, sqrt(3) std], or normal.
+/* Fill x with numbers of mean 0 and standard deviation std = gain * sqrt(2 / (fan_in + fan_out)):
+ * uniform in [-sqrt(3) * std, sqrt(3) * std], or normal.
  *
  * Glorot and Bengio 2010, "Understanding the difficulty of training deep feedforward neural
  * networks" */
@@ -249,14 +251,14 @@ HD_API hd_tensor *hd_init_xavier_normal_(hd_tensor *x, double gain);
 typedef enum hd_fan { HD_FAN_IN = 0, HD_FAN_OUT = 1 } hd_fan;
 
 /* Fill x with numbers of mean 0 and standard deviation std = hd_calculate_gain(nonlinearity, a) /
- * sqrt(fan): uniform in [-sqrt(3) std, sqrt(3) std], or normal. x may be empty.
+ * sqrt(fan): uniform in [-sqrt(3) * std, sqrt(3) * std], or normal. x may be empty.
  *
  * He, Zhang, Ren and Sun 2015, "Delving Deep into Rectifiers" */
 HD_API hd_tensor *hd_init_kaiming_uniform_(hd_tensor *x, double a, hd_fan mode,
                                            const char *nonlinearity);
 HD_API hd_tensor *hd_init_kaiming_normal_(hd_tensor *x, double a, hd_fan mode,
                                           const char *nonlinearity);
-/* Fills x with gain Q, where Q is the orthonormal factor of the QR decomposition of a matrix of
+/* Fills x with gain * Q, where Q is the orthonormal factor of the QR decomposition of a matrix of
  * normal numbers. x counts as a matrix with one row for each index of dim 0. The rows or the
  * columns of Q are orthonormal.
  *
@@ -270,39 +272,42 @@ HD_API double hd_calculate_gain(const char *nonlinearity, double param);
 
 /* ---------------------------------------------------------------- layers */
 
-/* A Linear, y = x weight^T + bias: weight (out, in) and bias (out,), both uniform in [-1/sqrt(in),
- * 1/sqrt(in)]. */
+/* Makes a Linear, y = x @ weight^T + bias: weight (out, in) and bias (out,), both uniform in
+ * [-1/sqrt(in), 1/sqrt(in)]. */
 HD_API hd_module *hd_linear_new(int64_t in_features, int64_t out_features, bool bias);
-/* A Bilinear, which computes hd_bilinear: weight (out, in1, in2) and bias (out,), both uniform in
- * [-1/sqrt(in1), 1/sqrt(in1)]. It has two inputs, so run it with hd_bilinear_call(m, x1, x2) in
- * place of hd_forward. */
+/* Makes a Bilinear, which computes hd_bilinear: weight (out, in1, in2) and bias (out,), both
+ * uniform in [-1/sqrt(in1), 1/sqrt(in1)]. It has two inputs, so run it with hd_bilinear_call(m, x1,
+ * x2) in place of hd_forward. */
 HD_API hd_module *hd_bilinear_new(int64_t in1_features, int64_t in2_features, int64_t out_features,
                                   bool bias);
 HD_API hd_tensor *hd_bilinear_call(hd_module *m, hd_tensor *x1, hd_tensor *x2);
-/* A Dropout: hd_dropout with probability p in training mode, x itself in evaluation mode. */
+/* Makes a Dropout: hd_dropout with probability p in training mode, x itself in evaluation mode.
+ * With inplace, training changes x itself. */
 HD_API hd_module *hd_dropout_new(double p, bool inplace);
 HD_API double hd_dropout_p(const hd_module *m); /* the probability of a Dropout; NaN on error */
-/* An Embedding: weight (n, d), from normal(0, 1), where n is num_embeddings and d is embedding_dim.
- * Row padding_idx, in [-n, n), is 0 and gets no gradient; HD_NO_PADDING (autograd.h): there is no
- * such row. */
+/* Makes an Embedding: weight (n, d), from normal(0, 1), where n is num_embeddings and d is
+ * embedding_dim. Row padding_idx, in [-n, n), is 0 and gets no gradient; HD_NO_PADDING
+ * (autograd.h): there is no such row. */
 HD_API hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim,
                                    int64_t padding_idx);
-/* A LayerNorm: hd_layer_norm_n over the last n dims. With elementwise_affine, it has a weight of
- * ones, and with bias, too, a bias of zeros. */
+/* Makes a LayerNorm: hd_layer_norm_n over the last n dims. With elementwise_affine, it has a weight
+ * of ones, and with bias, too, a bias of zeros. */
 HD_API hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, double eps,
                                       bool elementwise_affine, bool bias);
-/* A LayerNorm over the last dim, with eps 1e-5, a weight and a bias. */
+/* Makes a LayerNorm over the last dim, with eps 1e-5, a weight and a bias. */
 HD_API hd_module *hd_layer_norm_new(int64_t normalized_size);
-/* An RMSNorm: hd_rms_norm over the last dim, whose size is dim, with a weight of ones. */
+/* Makes an RMSNorm: hd_rms_norm over the last dim, whose size is dim, with a weight of ones. */
 HD_API hd_module *hd_rms_norm_new(int64_t dim, double eps);
 HD_API double hd_norm_eps(const hd_module *m); /* the eps of a LayerNorm or RMSNorm; NaN on error */
 
-HD_API hd_module *hd_relu_new(bool inplace);            /* max(x, 0) */
-HD_API hd_module *hd_silu_new(bool inplace);            /* x / (1 + exp(-x)) */
-HD_API hd_module *hd_gelu_new(const char *approximate); /* "none": hd_gelu; "tanh": hd_gelu_tanh */
-HD_API const char *hd_gelu_approximate(const hd_module *m); /* a GELU's "none" or "tanh" */
+HD_API hd_module *hd_relu_new(bool inplace); /* makes a ReLU: max(x, 0) */
+HD_API hd_module *hd_silu_new(bool inplace); /* makes a SiLU: x / (1 + exp(-x)) */
+/* makes a GELU; approximate "none": hd_gelu; "tanh": hd_gelu_tanh */
+HD_API hd_module *hd_gelu_new(const char *approximate);
+/* "none" or "tanh", which hd_gelu_new got for the GELU m */
+HD_API const char *hd_gelu_approximate(const hd_module *m);
 
-/* A Sequential, which runs its modules one after the other, and a ModuleList. Both own their
+/* Make a Sequential, which runs its modules one after the other, or a ModuleList. Both own their
  * modules, as children with the names "0", "1", ... hd_module_list_append adds one more module. The
  * functions hd_module_list_... also accept a Sequential. GCC and Clang evaluate the items of a list
  * from left to right, so the constructors of several items may draw weights. */
@@ -326,24 +331,24 @@ HD_API hd_module *hd_module_list_get(hd_module *list, int64_t i);
  * masked, the output of this token is NaN. If mask is the causal triangle, masked scores are not
  * computed. */
 
-/* SelfAttention v1: x (n, d_in) gives softmax(q k^T / sqrt(d_out)) v, (n, d_out). q, k and v are
- * the products of x with W_query, W_key and W_value (d_in, d_out), which are uniform in [0, 1).
- * Vaswani et al. 2017, "Attention Is All You Need", eq. 1. */
+/* Makes a SelfAttention v1: x (n, d_in) gives softmax(q @ k^T / sqrt(d_out)) @ v, (n, d_out). q, k
+ * and v are the products of x with W_query, W_key and W_value (d_in, d_out), which are uniform in
+ * [0, 1). Vaswani et al. 2017, "Attention Is All You Need", eq. 1. */
 HD_API hd_module *hd_self_attention_v1_new(int64_t d_in, int64_t d_out);
-/* SelfAttention v2, which is v1 with Linear layers for W_query, W_key and W_value. */
+/* Makes a SelfAttention v2, which is v1 with Linear layers for W_query, W_key and W_value. */
 HD_API hd_module *hd_self_attention_v2_new(int64_t d_in, int64_t d_out, bool qkv_bias);
-/* CausalAttention: self-attention of x (b, num_tokens, d_in), where num_tokens <= context_length.
- * No token sees a later one. It applies dropout to the weights, and has a buffer mask
- * (context_length, context_length). */
+/* Makes a CausalAttention: self-attention of x (b, num_tokens, d_in), where num_tokens <=
+ * context_length. No token sees a later one. It applies dropout to the weights, and has a buffer
+ * mask (context_length, context_length). */
 HD_API hd_module *hd_causal_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                           double dropout, bool qkv_bias);
-/* MultiHeadAttentionWrapper: joins the outputs of num_heads CausalAttention modules to (b,
+/* Makes a MultiHeadAttentionWrapper: joins the outputs of num_heads CausalAttention modules to (b,
  * num_tokens, num_heads * d_out). */
 HD_API hd_module *hd_multi_head_attention_wrapper_new(int64_t d_in, int64_t d_out,
                                                       int64_t context_length, double dropout,
                                                       int64_t num_heads, bool qkv_bias);
-/* MultiHeadAttention: the outputs of W_query, W_key and W_value are split into num_heads heads of
- * size d_out / num_heads; the Linear out_proj follows the joined heads. */
+/* Makes a MultiHeadAttention: the outputs of W_query, W_key and W_value are split into num_heads
+ * heads of size d_out / num_heads; the Linear out_proj follows the joined heads. */
 HD_API hd_module *hd_multi_head_attention_new(int64_t d_in, int64_t d_out, int64_t context_length,
                                               double dropout, int64_t num_heads, bool qkv_bias);
 
@@ -387,11 +392,11 @@ HD_API hd_tensor *hd_attention_weights(const hd_module *m);
 
 /* ---------------------------------------------------------------- blocks */
 
-/* A FeedForward. Its only child, `layers`, is Sequential(Linear(emb_dim, hidden_dim), GELU(tanh),
- * Linear(hidden_dim, emb_dim)). */
+/* Makes a FeedForward. Its only child, `layers`, is Sequential(Linear(emb_dim, hidden_dim),
+ * GELU(tanh), Linear(hidden_dim, emb_dim)). */
 HD_API hd_module *hd_feed_forward_new(int64_t emb_dim, int64_t hidden_dim);
 
-/* A TransformerBlock, which is a pre-norm block; input and output are (b, num_tokens, emb_dim):
+/* Makes a TransformerBlock, a pre-norm block whose input and output are (b, num_tokens, emb_dim):
  *     x = x + drop_shortcut(att(norm1(x)));  x = x + drop_shortcut(ff(norm2(x)))
  * It owns the four modules from then on; on failure those without a parent are freed. Its children
  * are att, ff, norm1, norm2 and drop_shortcut. C evaluates the arguments of a call in any order, so
@@ -409,19 +414,19 @@ HD_API hd_tensor *hd_transformer_block_cached(hd_module *m, hd_tensor *x, hd_kv_
 
 typedef struct hd_multihead_attention_options {
     size_t size;
-    double dropout;     /* 0 */
-    bool bias;          /* true */
-    bool add_bias_kv;   /* false */
-    bool add_zero_attn; /* false */
-    int64_t kdim, vdim; /* 0: embed_dim */
-    bool batch_first;   /* false: (sequence, batch, embed_dim) */
+    double dropout;   /* 0: the probability of dropout of the attention weights */
+    bool bias;        /* true: all projections have a bias */
+    bool add_bias_kv; /* false; if true, one more key and value are the parameters bias_k, bias_v */
+    bool add_zero_attn; /* false; if true, one more key and value are zeros */
+    int64_t kdim, vdim; /* 0: embed_dim; else the last size of key and of value */
+    bool batch_first;   /* false: (sequence, batch, embed_dim); true: the batch comes first */
 } hd_multihead_attention_options;
 
 HD_API hd_multihead_attention_options hd_multihead_attention_defaults(void);
-/* torch.nn.MultiheadAttention: in_proj_weight (3 embed_dim, embed_dim), in_proj_bias (3 embed_dim,)
- * and the Linear out_proj. If kdim or vdim differs from embed_dim, it has q_proj_weight,
- * k_proj_weight and v_proj_weight in place of in_proj_weight. hd_forward(m, x) computes
- * self-attention without masks. o NULL: the defaults. */
+/* Makes a torch.nn.MultiheadAttention: in_proj_weight (3 * embed_dim, embed_dim), in_proj_bias (3 *
+ * embed_dim,) and the Linear out_proj. If kdim or vdim differs from embed_dim, it has
+ * q_proj_weight, k_proj_weight and v_proj_weight in place of in_proj_weight. hd_forward(m, x)
+ * computes self-attention without masks. o NULL: the defaults. */
 HD_API hd_module *hd_multihead_attention_new(int64_t embed_dim, int64_t num_heads,
                                              const hd_multihead_attention_options *o);
 
@@ -430,11 +435,12 @@ typedef struct hd_multihead_attention_args {
     /* HD_NONE; (b, s) or (s,): a key is ignored where a bool mask is true; floats are added to the
      * scores */
     hd_tensor *key_padding_mask;
-    /* HD_NONE; (l, s) or (b * num_heads, l, s), bool or float as key_padding_mask */
+    /* HD_NONE; (l, s) or (b * num_heads, l, s), a bool or float mask like key_padding_mask */
     hd_tensor *attn_mask;
-    bool need_weights;         /* true */
-    bool average_attn_weights; /* true: weights (b, l, s); false: (b, num_heads, l, s) */
-    bool is_causal;            /* false; as in PyTorch, true requires attn_mask, too */
+    bool need_weights; /* true: *weights gets the attention weights */
+    /* true: *weights is (b, l, s), the mean over the heads; false: it is (b, num_heads, l, s) */
+    bool average_attn_weights;
+    bool is_causal; /* false; as in PyTorch, true requires attn_mask, too */
 } hd_multihead_attention_args;
 
 HD_API hd_multihead_attention_args hd_multihead_attention_arg_defaults(void);

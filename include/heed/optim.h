@@ -38,22 +38,22 @@ typedef struct hd_optim hd_optim; /* an optimizer; free it with hd_optim_free */
 /* In the formulas of the optimizers, p is a parameter, g its gradient, wd is weight_decay, b1 and
  * b2 are beta1 and beta2, and t is the number of the step, counted from 1. The state m, v and s is
  * 0 before the first step, unless noted. With maximize, -g takes the place of g. The functions
- * hd_..._new take options o; o NULL: the defaults. */
+ * hd_..._new make an optimizer with the options o; o NULL: the defaults. */
 
 typedef struct hd_sgd_options {
     size_t size;
-    double lr;           /* 1e-3 */
-    double momentum;     /* 0 */
-    double dampening;    /* 0 */
-    double weight_decay; /* 0: added to the gradient */
+    double lr;           /* 1e-3: the learning rate */
+    double momentum;     /* 0: the factor of the old v */
+    double dampening;    /* 0: the factor of g in v is 1 - dampening */
+    double weight_decay; /* 0: wd; wd * p is added to the gradient */
     bool nesterov;       /* false; true requires momentum > 0 and dampening 0 */
-    bool maximize;       /* false */
+    bool maximize;       /* false; if true, -g takes the place of g */
 } hd_sgd_options;
 
 /* SGD:
- *   g += wd p
- *   v = momentum v + (1 - dampening) g (first step: g)
- *   p -= lr v (nesterov: p -= lr (g + momentum v))
+ *   g += wd * p
+ *   v = momentum * v + (1 - dampening) * g (first step: v = g)
+ *   p -= lr * v (with nesterov: p -= lr * (g + momentum * v))
  *
  * pytorch.org/docs: torch.optim.SGD */
 HD_API hd_sgd_options hd_sgd_defaults(void);
@@ -61,25 +61,25 @@ HD_API hd_optim *hd_sgd_new(const hd_list *parameters, const hd_sgd_options *o);
 
 typedef struct hd_adamw_options {
     size_t size;
-    double lr;           /* 1e-3 */
-    double beta1, beta2; /* 0.9, 0.999 */
-    double eps;          /* 1e-8 */
-    double weight_decay; /* 1e-2: subtracted from the parameter, not added to the gradient */
+    double lr;           /* 1e-3: the learning rate */
+    double beta1, beta2; /* 0.9, 0.999: b1 and b2, the factors of the old m and v */
+    double eps;          /* 1e-8: added to the divisor */
+    double weight_decay; /* 1e-2: wd; lr * wd * p is subtracted from p, not added to g */
     bool amsgrad;        /* false; if true, the last line uses the largest v of all steps */
-    bool maximize;       /* false */
+    bool maximize;       /* false; if true, -g takes the place of g */
 } hd_adamw_options;
 
 /* AdamW:
- *   p -= lr wd p
- *   m = b1 m + (1 - b1) g
- *   v = b2 v + (1 - b2) g^2
- *   p -= lr / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps)
+ *   p -= lr * wd * p
+ *   m = b1 * m + (1 - b1) * g
+ *   v = b2 * v + (1 - b2) * g^2
+ *   p -= lr / (1 - b1^t) * m / (sqrt(v) / sqrt(1 - b2^t) + eps)
  *
  * Loshchilov and Hutter 2019, "Decoupled Weight Decay Regularization" */
 HD_API hd_adamw_options hd_adamw_defaults(void);
 HD_API hd_optim *hd_adamw_new(const hd_list *parameters, const hd_adamw_options *o);
 
-/* Adam, which is AdamW with g += wd p in place of the first line. The options are the same, but
+/* Adam, which is AdamW with g += wd * p in place of the first line. The options are the same, but
  * weight_decay is 0 by default.
  *
  * Kingma and Ba 2015, "Adam: A Method for Stochastic Optimization" */
@@ -89,21 +89,21 @@ HD_API hd_optim *hd_adam_new(const hd_list *parameters, const hd_adam_options *o
 
 typedef struct hd_rmsprop_options {
     size_t size;
-    double lr;           /* 1e-2 */
-    double alpha;        /* 0.99 */
-    double eps;          /* 1e-8 */
-    double weight_decay; /* 0: added to the gradient */
-    double momentum;     /* 0 */
+    double lr;           /* 1e-2: the learning rate */
+    double alpha;        /* 0.99: the factor of the old s and m */
+    double eps;          /* 1e-8: added to the divisor */
+    double weight_decay; /* 0: wd; wd * p is added to the gradient */
+    double momentum;     /* 0: the factor of the old v */
     bool centered;       /* false; if true, s - m^2 takes the place of s under the root */
-    bool maximize;       /* false */
+    bool maximize;       /* false; if true, -g takes the place of g */
 } hd_rmsprop_options;
 
 /* RMSprop:
- *   g += wd p
- *   s = alpha s + (1 - alpha) g^2
- *   m = alpha m + (1 - alpha) g
- *   v = momentum v + g / (sqrt(s) + eps)
- *   p -= lr v
+ *   g += wd * p
+ *   s = alpha * s + (1 - alpha) * g^2
+ *   m = alpha * m + (1 - alpha) * g
+ *   v = momentum * v + g / (sqrt(s) + eps)
+ *   p -= lr * v
  *
  * pytorch.org/docs: torch.optim.RMSprop */
 HD_API hd_rmsprop_options hd_rmsprop_defaults(void);
@@ -111,18 +111,18 @@ HD_API hd_optim *hd_rmsprop_new(const hd_list *parameters, const hd_rmsprop_opti
 
 typedef struct hd_adagrad_options {
     size_t size;
-    double lr;                        /* 1e-2 */
-    double lr_decay;                  /* 0 */
-    double weight_decay;              /* 0: added to the gradient */
-    double initial_accumulator_value; /* 0: the first value of s */
-    double eps;                       /* 1e-10 */
-    bool maximize;                    /* false */
+    double lr;                        /* 1e-2: the learning rate */
+    double lr_decay;                  /* 0: in step t, lr is divided by 1 + (t - 1) * lr_decay */
+    double weight_decay;              /* 0: wd; wd * p is added to the gradient */
+    double initial_accumulator_value; /* 0: s before the first step */
+    double eps;                       /* 1e-10: added to the divisor */
+    bool maximize;                    /* false; if true, -g takes the place of g */
 } hd_adagrad_options;
 
 /* Adagrad:
- *   g += wd p
+ *   g += wd * p
  *   s += g^2
- *   p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps)
+ *   p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps)
  *
  * Duchi, Hazan and Singer 2011, "Adaptive Subgradient Methods for Online Learning and Stochastic
  * Optimization" */
@@ -131,15 +131,15 @@ HD_API hd_optim *hd_adagrad_new(const hd_list *parameters, const hd_adagrad_opti
 
 typedef struct hd_lion_options {
     size_t size;
-    double lr;           /* 1e-4 */
-    double beta1, beta2; /* 0.9, 0.99 */
-    double weight_decay; /* 0: subtracted from the parameter, not added to the gradient */
-    bool maximize;       /* false */
+    double lr;           /* 1e-4: the learning rate */
+    double beta1, beta2; /* 0.9, 0.99: b1 and b2, the factors of m in the two lines below */
+    double weight_decay; /* 0: wd; lr * wd * p is subtracted from p, not added to g */
+    bool maximize;       /* false; if true, -g takes the place of g */
 } hd_lion_options;
 
 /* Lion, which PyTorch does not have; the sign of 0 is 0:
- *   p -= lr (wd p + sign(b1 m + (1 - b1) g))
- *   m = b2 m + (1 - b2) g
+ *   p -= lr * (wd * p + sign(b1 * m + (1 - b1) * g))
+ *   m = b2 * m + (1 - b2) * g
  *
  * Chen et al. 2023, "Symbolic Discovery of Optimization Algorithms", arXiv 2302.06675 */
 HD_API hd_lion_options hd_lion_defaults(void);
@@ -147,7 +147,7 @@ HD_API hd_optim *hd_lion_new(const hd_list *parameters, const hd_lion_options *o
 
 HD_API void hd_optim_free(hd_optim *o);              /* frees o, not its parameters; takes NULL */
 HD_API bool hd_optim_step(hd_optim *o);              /* makes one step of every group */
-HD_API bool hd_optim_zero_grad(hd_optim *o);         /* removes the gradients (set_to_none) */
+HD_API bool hd_optim_zero_grad(hd_optim *o);         /* removes its parameters' gradients */
 HD_API double hd_optim_lr(const hd_optim *o);        /* the lr of the first group; NaN on error */
 HD_API bool hd_optim_set_lr(hd_optim *o, double lr); /* sets the lr of all groups */
 
@@ -159,9 +159,9 @@ HD_API bool hd_optim_set_lr(hd_optim *o, double lr); /* sets the lr of all group
 HD_API bool hd_optim_add_group(hd_optim *o, const hd_list *parameters, const void *options);
 /* the number of groups, 1 or more; -1 on error */
 HD_API int64_t hd_optim_group_count(const hd_optim *o);
-/* the lr of a group; NaN on error */
+/* the lr of a group, counted from 0; NaN on error */
 HD_API double hd_optim_group_lr(const hd_optim *o, int64_t group);
-/* sets the lr of a group */
+/* sets the lr of a group, counted from 0 */
 HD_API bool hd_optim_group_set_lr(hd_optim *o, int64_t group, double lr);
 
 /* ---------------------------------------------------------------- state */
@@ -193,25 +193,26 @@ HD_API bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix);
  * HD_STATE if such a group was added. */
 typedef struct hd_schedule hd_schedule;
 
-/* ConstantLR: base * factor while t < total_iters, then base. factor is in [0, 1]. With factor 1
- * and total_iters 0, the lr is constant. */
+/* Makes a ConstantLR: base * factor while t < total_iters, then base. factor is in [0, 1]. With
+ * factor 1 and total_iters 0, the lr is constant. */
 HD_API hd_schedule *hd_constant_lr_new(hd_optim *o, double factor, int64_t total_iters);
-/* StepLR: base * gamma^floor(t / step_size). */
+/* Makes a StepLR: base * gamma^floor(t / step_size). */
 HD_API hd_schedule *hd_step_lr_new(hd_optim *o, int64_t step_size, double gamma);
-/* LinearLR: base * (start + (end - start) * min(t, total_iters) / total_iters), where start is
- * start_factor, in (0, 1], and end is end_factor, in [0, 1]. With end_factor 1 it is a warm-up. */
+/* Makes a LinearLR: base * (start + (end - start) * min(t, total_iters) / total_iters), where start
+ * is start_factor, in (0, 1], and end is end_factor, in [0, 1]. With end_factor 1 it is a
+ * warm-up. */
 HD_API hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double end_factor,
                                      int64_t total_iters);
 
 typedef struct hd_cosine_annealing_options {
     size_t size;
     int64_t T_max;  /* must be set: 1 or more; at step T_max the lr is eta_min */
-    double eta_min; /* 0 */
+    double eta_min; /* 0: the lr at step T_max */
 } hd_cosine_annealing_options;
 
-/* CosineAnnealingLR: eta_min + (base - eta_min) * (1 + cos(pi * t / T_max)) / 2. After step T_max
- * the lr rises again, to base at step 2 * T_max. The first step of a rise needs the base of every
- * group, so it fails with HD_STATE if a group was added later.
+/* Makes a CosineAnnealingLR: eta_min + (base - eta_min) * (1 + cos(pi * t / T_max)) / 2. After step
+ * T_max the lr rises again, to base at step 2 * T_max. The first step of a rise needs the base of
+ * every group, so it fails with HD_STATE if a group was added later.
  *
  * Loshchilov and Hutter 2017, "SGDR: Stochastic Gradient Descent with Warm Restarts", without the
  * restarts */
@@ -221,13 +222,14 @@ HD_API hd_schedule *hd_cosine_annealing_new(hd_optim *o,
 
 typedef struct hd_cosine_warmup_options {
     size_t size;
-    int64_t warmup_steps; /* 0 */
+    int64_t warmup_steps; /* 0: the number of steps in which the lr rises */
     int64_t total_steps;  /* must be set: above warmup_steps; after them the lr is min_lr */
-    double initial_lr;    /* 0 */
-    double min_lr;        /* 0 */
+    double initial_lr;    /* 0: the lr at step 0, if warmup_steps is above 0 */
+    double min_lr;        /* 0: the lr from step total_steps on */
 } hd_cosine_warmup_options;
 
-/* A warm-up, then half a period of a cosine. warmup is warmup_steps, and total is total_steps:
+/* Makes a schedule: a warm-up, then half a period of a cosine. warmup is warmup_steps, and total is
+ * total_steps:
  *   t < warmup: initial_lr + t * (base - initial_lr) / warmup
  *   else: min_lr + (base - min_lr) * (1 + cos(pi * (t - warmup) / (total - warmup))) / 2
  *
@@ -241,13 +243,13 @@ typedef enum hd_anneal { HD_ANNEAL_COS = 0, HD_ANNEAL_LINEAR = 1 } hd_anneal;
 typedef struct hd_one_cycle_options {
     size_t size;
     int64_t total_steps; /* must be set: 1 or more; a step after them is an error */
-    double max_lr;       /* 0: each group's base */
+    double max_lr;       /* 0: the highest lr is each group's base; else it is this number */
     double pct_start;    /* 0.3: the fraction of the steps in which the lr rises */
-    hd_anneal anneal;    /* HD_ANNEAL_COS */
+    hd_anneal anneal;    /* HD_ANNEAL_COS: the curve of the lr */
     /* true: momentum, or beta1, falls while the lr rises; must be false for Adagrad */
     bool cycle_momentum;
-    double base_momentum;    /* 0.85 */
-    double max_momentum;     /* 0.95 */
+    double base_momentum;    /* 0.85: the lowest momentum, or beta1 */
+    double max_momentum;     /* 0.95: the highest momentum, or beta1 */
     double div_factor;       /* 25: the lr begins at first = max_lr / div_factor */
     double final_div_factor; /* 1e4: the lr ends at first / final_div_factor */
     /* false; if true, the lr falls to `first` in as many steps as it rose, and in the remaining
@@ -255,7 +257,8 @@ typedef struct hd_one_cycle_options {
     bool three_phase;
 } hd_one_cycle_options;
 
-/* One cycle: the lr rises from max_lr / div_factor to max_lr, then falls far below its first value.
+/* Makes a OneCycleLR: the lr rises from max_lr / div_factor to max_lr, then falls far below its
+ * first value.
  *
  * Smith and Topin 2018, "Super-Convergence: Very Fast Training of Neural Networks Using Large
  * Learning Rates"; torch.optim.lr_scheduler.OneCycleLR */
@@ -269,19 +272,19 @@ typedef enum hd_threshold_mode { HD_THRESHOLD_REL = 0, HD_THRESHOLD_ABS = 1 } hd
 
 typedef struct hd_reduce_on_plateau_options {
     size_t size;
-    hd_plateau_mode mode;             /* HD_PLATEAU_MIN */
+    hd_plateau_mode mode;             /* HD_PLATEAU_MIN: a lower metric is better */
     double factor;                    /* 0.1: in [0, 1); the lr is multiplied by it */
     int64_t patience;                 /* 10: this many steps in a row may bring no better metric */
     double threshold;                 /* 1e-4: a better metric improves by more than this */
-    hd_threshold_mode threshold_mode; /* HD_THRESHOLD_REL */
+    hd_threshold_mode threshold_mode; /* HD_THRESHOLD_REL: threshold is a fraction */
     int64_t cooldown;                 /* 0: this many steps after a reduction do not count */
     double min_lr;                    /* 0: the lowest lr */
     double eps;                       /* 1e-8: a reduction by this much or less is left out */
 } hd_reduce_on_plateau_options;
 
-/* ReduceLROnPlateau: multiplies the lr of every group by factor if the metric, such as the
- * validation loss, has not improved for more than `patience` steps. A program steps this schedule
- * with hd_schedule_step_metric. Making it changes no lr.
+/* Makes a ReduceLROnPlateau, which multiplies the lr of every group by factor if the metric, such
+ * as the validation loss, has not improved for more than `patience` steps. A program steps this
+ * schedule with hd_schedule_step_metric. Making it changes no lr.
  *
  * pytorch.org/docs: torch.optim.lr_scheduler.ReduceLROnPlateau */
 HD_API hd_reduce_on_plateau_options hd_reduce_on_plateau_defaults(void);

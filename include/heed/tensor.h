@@ -174,9 +174,10 @@ HD_API int64_t hd_tensor_report(void);
  *            between ops.
  *   bytes    the bytes of the results in forward; a view, or a change in place, has none
  *   FLOP     the floating-point operations of products and of attention, forward and backward.
- *            The product of (m, k) and (k, n) counts 2 m n k. Attention counts 2 w (d + dv), and
- *            its backward 2 w (3 d + 2 dv), where w is the number of weights that is_causal does
- *            not mask, d is the number of elements of a key, and dv that of a value.
+ *            The product of (m, k) and (k, n) counts 2 * m * n * k. Attention counts
+ *            2 * w * (d + dv), and its backward 2 * w * (3 * d + 2 * dv), where w is the number
+ *            of weights that is_causal does not mask, d is the number of elements of a key, and
+ *            dv that of a value.
  *   FLOP/s   FLOP, divided by time
  * Profiling changes no result, and makes no call fail. A table has at most 8192 rows; calls for
  * which it has no row or no memory are counted together in one more row. */
@@ -187,8 +188,8 @@ HD_API int64_t hd_tensor_count(void); /* the number of tensors of all threads */
 
 /* HD_SCOPE; opens a scope that closes at the end of the enclosing block, even if break, goto or
  * return leaves it. Write it as the first line of a loop's body. Without it, the tensors of every
- * iteration stay in the scope around the loop. If the loop calls hd_backward, a warning tells when
- * they are many (base.h lists the warnings). HD_SCOPE needs GCC, Clang or TinyCC. With another
+ * iteration stay in the scope around the loop. If the loop calls hd_backward, heed warns when there
+ * are many of them (base.h lists the warnings). HD_SCOPE needs GCC, Clang or TinyCC. With another
  * compiler, call hd_scope_open and hd_scope_close. */
 #define HD_SCOPE                                                                                   \
     HD__AT_END(hd_scope *HD__JOIN(hd_scope_at_, __LINE__), hd_scope_cleanup,                       \
@@ -208,23 +209,24 @@ static inline void hd_scope_cleanup(hd_scope **s)
  *   hd_zeros(HD_FLOAT32, 2, 3) is hd_zeros_n(HD_FLOAT32, 2, (int64_t[]){2, 3})
  * HD_SHAPE: a size is negative, or ndim is above 8. HD_MEMORY: memory runs out, or the number of
  * bytes overflows. */
-/* the elements are undefined */
+/* a tensor whose elements are undefined */
 HD_API hd_tensor *(hd_empty_n)(hd_dtype d, int ndim, const int64_t *sizes);
-HD_API hd_tensor *(hd_zeros_n)(hd_dtype d, int ndim, const int64_t *sizes); /* every element is 0 */
-HD_API hd_tensor *(hd_ones_n)(hd_dtype d, int ndim, const int64_t *sizes);  /* every element is 1 */
-/* every element is value */
+HD_API hd_tensor *(hd_zeros_n)(hd_dtype d, int ndim, const int64_t *sizes); /* a tensor of zeros */
+HD_API hd_tensor *(hd_ones_n)(hd_dtype d, int ndim, const int64_t *sizes);  /* a tensor of ones */
+/* a tensor whose every element is value */
 HD_API hd_tensor *(hd_full_n)(hd_dtype d, hd_scalar value, int ndim, const int64_t *sizes);
 /* a 0-d tensor that holds value */
 HD_API hd_tensor *(hd_scalar_tensor)(hd_dtype d, hd_scalar value);
 
-/* Returns the numbers start, start + step, start + 2 step, ... before end; these are ceil((end -
+/* Returns the numbers start, start + step, start + 2 * step, ... before end; these are ceil((end -
  * start) / step) elements. The dtype is int64 if all three numbers are integers, else float32;
  * hd_arange_as takes a dtype. HD_VALUE: step is 0 or leads away from end. */
 HD_API hd_tensor *(hd_arange)(hd_scalar start, hd_scalar end, hd_scalar step);
 HD_API hd_tensor *(hd_arange_as)(hd_dtype d, hd_scalar start, hd_scalar end, hd_scalar step);
 /* returns `steps` numbers at equal distances from start to end, both included */
 HD_API hd_tensor *(hd_linspace)(hd_dtype d, double start, double end, int64_t steps);
-HD_API hd_tensor *(hd_eye)(hd_dtype d, int64_t n, int64_t m); /* (n, m), ones on the diagonal */
+/* an (n, m) matrix: 1 on the main diagonal, 0 elsewhere */
+HD_API hd_tensor *(hd_eye)(hd_dtype d, int64_t n, int64_t m);
 
 /* These functions make a tensor with the shape of x and dtype d, which is usually hd_dtype_of(x).
  * The result is row-major, whatever the strides of x are. The two random functions are an
@@ -241,7 +243,7 @@ HD_API hd_tensor *(hd_randn_like)(const hd_tensor *x, hd_dtype d);
 /* These functions draw from the thread's generator (hd_generator_current), with PyTorch's streams.
  * C may evaluate the arguments of a call in any order. So at most one argument of a call should
  * itself draw random numbers. */
-HD_API hd_tensor *(hd_rand_n)(hd_dtype d, int ndim, const int64_t *sizes);  /* uniform [0, 1) */
+HD_API hd_tensor *(hd_rand_n)(hd_dtype d, int ndim, const int64_t *sizes);  /* uniform in [0, 1) */
 HD_API hd_tensor *(hd_randn_n)(hd_dtype d, int ndim, const int64_t *sizes); /* normal(0, 1) */
 /* random integers in [lo, hi), where hi > lo; d is any dtype except bool. float32 cannot hold all
  * integers beyond 2^24, nor float64 beyond 2^53. */
@@ -295,10 +297,10 @@ HD_API hd_tensor *hd_randperm(int64_t n); /* int64 (n,): 0 to n - 1 in random or
  * struct.
  *
  * If the compiler knows that the array has fewer elements than the tensor, the call fails
- * (HD_VALUE). A compiler knows the length of a declared array (in C++ of an array type), and of
- * more arrays when it optimises. Put an array that is written in the call in parentheses, because
- * its commas would separate macro arguments. hd_from_data_n and hd_wrap_n check neither the type
- * nor the length. */
+ * (HD_VALUE). A C compiler knows the length of a declared array, and of more arrays when it
+ * optimises. In C++ the length is known if data has an array type. Put an array that is written in
+ * the call in parentheses, because its commas would separate macro arguments. hd_from_data_n and
+ * hd_wrap_n check neither the type nor the length. */
 HD_API hd_tensor *(hd_from_data_n)(hd_dtype d, const void *data, int ndim, const int64_t *sizes);
 
 /* hd_wrap(d, data, release, user, sizes...) makes a row-major tensor that uses the caller's memory
@@ -378,11 +380,12 @@ HD_API hd_dtype hd_dtype_of(const hd_tensor *x);
 HD_API bool hd_is_contiguous(const hd_tensor *x); /* true if x is row-major without gaps */
 /* true if a and b share one storage */
 HD_API bool hd_shares_storage(const hd_tensor *a, const hd_tensor *b);
-HD_API int64_t hd_version_of(const hd_tensor *x); /* the number of in-place changes; -1 on error */
+/* the number of in-place changes of x's storage so far; -1 on error */
+HD_API int64_t hd_version_of(const hd_tensor *x);
 
 /* Return a pointer to x's first element; hd_strides says where the others lie. The pointer of
- * hd_data_mut is for writing, and the call counts as an in-place change. It fails with HD_GRAD if
- * grad mode is on and x is a leaf that requires grad. */
+ * hd_data_mut is for writing, and the call counts as an in-place change. hd_data_mut fails with
+ * HD_GRAD if grad mode is on and x is a leaf that requires grad. */
 HD_API const void *hd_data(const hd_tensor *x);
 HD_API void *hd_data_mut(hd_tensor *x);
 
@@ -396,12 +399,12 @@ HD_API int64_t hd_item_int(const hd_tensor *x);
 HD_API double hd_get_n(const hd_tensor *x, int n, const int64_t *index);
 /* reads x[index...], rounded towards 0; INT64_MIN on error */
 HD_API int64_t hd_get_int_n(const hd_tensor *x, int n, const int64_t *index);
-/* sets x[index...] to value; the graph does not record it */
+/* sets x[index...] to value; counts as an in-place change that the graph does not record */
 HD_API bool(hd_set_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index);
 
 /* hd_copy_to copies all elements of x, in row-major order, to an array of x's dtype; hd_copy_from
  * copies all elements from an array to x. bytes is the size of the array, and must be exactly the
- * size of x's elements. hd_copy_from counts as an in-place change, with the errors of
+ * size of x's elements (HD_VALUE). hd_copy_from counts as an in-place change, with the errors of
  * hd_data_mut. */
 HD_API bool hd_copy_to(const hd_tensor *x, void *array, size_t bytes);
 HD_API bool hd_copy_from(hd_tensor *x, const void *array, size_t bytes);
@@ -426,10 +429,10 @@ HD_API hd_tensor *hd_list_get(const hd_list *l, int64_t i);
 /* The options of printing, as in PyTorch's set_printoptions. */
 typedef struct hd_print_options {
     size_t size;
-    int precision;     /* 4: digits after the point */
+    int precision;     /* 4: the digits after the point */
     int64_t threshold; /* 1000: a tensor with more elements is summarised */
-    int64_t edgeitems; /* 3: elements that a summary shows at each end */
-    int linewidth;     /* 80: columns of a line */
+    int64_t edgeitems; /* 3: the elements that a summary shows at each end of a dim */
+    int linewidth;     /* 80: the columns of a line */
     int sci_mode;      /* -1: exponents only if needed; 1: always; 0: never */
 } hd_print_options;
 
@@ -483,21 +486,23 @@ HD_API int64_t hd_dict_len(const hd_dict *d); /* the number of entries; -1 on er
 HD_API const char *hd_dict_name(const hd_dict *d, int64_t i);
 /* the kind of the entry with this name; HD_DICT_MISSING, without an error, if there is none */
 HD_API hd_dict_kind hd_dict_kind_of(const hd_dict *d, const char *name);
-/* Sets an entry. If there is an entry of the same name, of any kind, the new one replaces it. A
+/* Set the entry with this name. If there is one already, of any kind, the new one replaces it. A
  * string is copied. */
 HD_API bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t);
 HD_API bool hd_dict_set_string(hd_dict *d, const char *name, const char *text);
 HD_API bool hd_dict_set_int(hd_dict *d, const char *name, int64_t value);
 HD_API bool hd_dict_set_double(hd_dict *d, const char *name, double value);
-/* removes the entry; HD_VALUE: the name is missing */
+/* removes the entry with this name; HD_VALUE if there is none */
 HD_API bool hd_dict_remove(hd_dict *d, const char *name);
-/* Reads an entry. HD_VALUE: the name is missing, or its entry has another kind; the message names
- * both kinds. A tensor is freed together with d unless the program retains it (hd_retain,
+/* Read the entry with this name: return its tensor or text, which d owns, or write its number to
+ * *value. HD_VALUE: the name is missing, or its entry has another kind; the message names both
+ * kinds. A tensor is freed together with d unless the program retains it (hd_retain,
  * hd_assign). */
 HD_API hd_tensor *hd_dict_get(const hd_dict *d, const char *name);
 HD_API const char *hd_dict_get_string(const hd_dict *d, const char *name);
 HD_API bool hd_dict_get_int(const hd_dict *d, const char *name, int64_t *value);
-/* Reads an entry of the kind HD_DICT_DOUBLE or HD_DICT_INT. */
+/* Writes the number of an entry of the kind HD_DICT_DOUBLE or HD_DICT_INT to *value. HD_VALUE: the
+ * name is missing, or its entry has another kind. */
 HD_API bool hd_dict_get_double(const hd_dict *d, const char *name, double *value);
 
 /* Save or load the whole state of a generator: the words of the twister, the position, the spare
@@ -514,7 +519,7 @@ HD_API bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *pre
  * fields come at the end. autograd.h and nn.h have the tables of a node and of a module. */
 typedef struct hd_debug_layout_table {
     uint32_t size;                         /* sizeof this table */
-    uint32_t dtype, ndim;                  /* one byte each */
+    uint32_t dtype, ndim;                  /* in a tensor: one byte each */
     uint32_t sizes, strides;               /* int64_t[8] each */
     uint32_t offset;                       /* int64_t, in elements */
     uint32_t storage;                      /* pointer to the storage */

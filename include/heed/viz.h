@@ -45,12 +45,12 @@ typedef struct hd_series {
 
 typedef struct hd_plot_options {
     size_t size;
-    const char *title, *x_label, *y_label; /* NULL: none */
-    bool log_x, log_y;                     /* false */
+    const char *title, *x_label, *y_label; /* NULL: no title or label */
+    bool log_x, log_y;                     /* false; if true, the axis is logarithmic */
     /* false; if true, the ticks of x are whole numbers, as for epochs. They are whole numbers in
      * any case if every x of the points is one. */
     bool whole_x;
-    int width, height; /* 720, 440; each 200 to 8192 */
+    int width, height; /* 720, 440; in pixels, each 200 to 8192 */
 } hd_plot_options;
 
 HD_API hd_plot_options hd_plot_defaults(void);
@@ -62,7 +62,7 @@ HD_API hd_picture *hd_plot_lines(int64_t n, const hd_series *series, const hd_pl
 
 typedef struct hd_attention_map_options {
     size_t size;
-    const char *title; /* NULL: none */
+    const char *title; /* NULL: no title */
     int columns;       /* 0: about as many columns as rows; else the number of panels in a row */
     double max;        /* 0: the largest weight; else the weight that gets the darkest colour */
 } hd_attention_map_options;
@@ -86,7 +86,7 @@ HD_API hd_picture *hd_attention_map(const hd_tensor *weights, const char *const 
  * boxes is a module. */
 typedef struct hd_graph_options {
     size_t size;
-    const char *title; /* NULL: none; it stands above the graph */
+    const char *title; /* NULL: no title; it stands above the graph */
     /* 0: all modules are frames; else modules at this depth of nesting are drawn as one box */
     int depth;
     bool full;       /* false; if true, views have boxes, too, and each call shows its grad_fn */
@@ -116,8 +116,8 @@ HD_API hd_graph_options hd_graph_defaults(void);
 HD_API char *hd_graph_dot(hd_tensor *x, const hd_dict *names);
 /* Writes the text of hd_graph_dot to a file. */
 HD_API bool hd_graph_save_dot(hd_tensor *x, const hd_dict *names, const char *path);
-/* hd_graph_dot and hd_graph_save_dot with options (o NULL: the defaults). HD_VALUE: depth is
- * negative. */
+/* Do the same as hd_graph_dot and hd_graph_save_dot, with options (o NULL: the defaults). HD_VALUE:
+ * depth is negative. */
 HD_API char *hd_graph_dot_with(hd_tensor *x, const hd_dict *names, const hd_graph_options *o);
 HD_API bool hd_graph_save_dot_with(hd_tensor *x, const hd_dict *names, const char *path,
                                    const hd_graph_options *o);
