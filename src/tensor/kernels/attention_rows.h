@@ -65,7 +65,8 @@ static HDK_NOINLINE void fn(transpose_back)(const T *x, int64_t from, int64_t n,
     }
 }
 
-/* Computes y = x m with m (cols, stride). Writes whole vectors of y that cover its n elements. */
+/* Computes y (n) = x (cols) m, where m is (cols, stride). Writes whole vectors, so y must have
+ * padded(n) elements. */
 static inline void fn(row_times)(const T *x, int64_t x_col, int64_t cols, const T *m,
                                  int64_t stride, int64_t n, T *y)
 {
@@ -128,8 +129,8 @@ static bool fn(all_hidden)(const T *w, int64_t n)
     return true;
 }
 
-/* Multiplies w, the weights of query i and the n keys from `from` on, by dropout's 0 or 1 /
- * keep. */
+/* Multiplies each element of w, the weights of query i and the n keys from `from` on, by dropout's
+ * 0 or 1 / keep. */
 static HDK_NOINLINE void fn(drop)(const hdk_head *h, int64_t i, int64_t from, int64_t n, T *w)
 {
     T scale = fn(keep_scale)(h);
@@ -261,8 +262,9 @@ static inline void fn(weights_again)(const hdk_head *h, int64_t i, int64_t end, 
 }
 
 /* Sets x[j] to 0 if a bool mask masks key from + j, for the n keys from `from` on. Does nothing
- * unless the row of query i is NaN and there is a bool mask. A score that hd_masked_fill overwrites
- * has no gradient, even in such a row. */
+ * unless the row of query i is NaN and there is a bool mask. Separate ops mask the scores with
+ * hd_masked_fill, which gives a masked score no gradient even in such a row, so it has none
+ * here. */
 static inline void fn(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, int64_t n, T *x)
 {
     T lse = ((const T *)h->lse)[i];
@@ -277,8 +279,8 @@ static inline void fn(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, 
 }
 
 /* Computes dk and dv of the keys [from, to), and their part of dq:
- *     w = exp(scores - lse), p = w kept / keep, out = p v, dp = dout v^T
- *     ds = w (dp kept / keep - dout . out) scale, dq = ds k, dk = ds^T q, dv = p^T dout
+ *     w = exp(scores - lse), p = w * kept / keep, out = p v, dp = dout v^T
+ *     ds = w * (dp * kept / keep - dout . out) * scale, dq = ds k, dk = ds^T q, dv = p^T dout
  * w are the weights before dropout, and p those after it; kept is 1 or 0. */
 static void fn(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,
                               void *scratch)
