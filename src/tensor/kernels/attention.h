@@ -47,7 +47,7 @@ typedef struct hdk_attention_kernels {
     int64_t (*forward_room)(const hdk_head *h);
     void (*forward)(const hdk_head *h, int64_t from, int64_t to, void *scratch);
     /* weights writes the weights of the queries [from, to), after dropout, to their rows of the
-     * dense `weights` (l, s); forward has written their lse */
+     * dense `weights` (l, s); forward must have written their lse */
     void (*weights)(const hdk_head *h, int64_t from, int64_t to, void *weights, void *scratch);
     /* backward computes dk and dv of the keys [from, to), and sets dq (l, d) to the part of dq that
      * comes from these keys */

@@ -102,8 +102,8 @@ static HDK_NOINLINE T fn(masked)(const hdk_head *h, int64_t i, int64_t j, T x)
     return x + ((const T *)h->mask.p)[at];
 }
 
-/* Sets w to the masked scores of query i and the n keys from `from` on. Query i sees all of
- * them. */
+/* Sets w to the scores of query i and the n keys from `from` on, with the mask applied. Query i
+ * must see all these keys. */
 static inline void fn(scores)(const hdk_head *h, int64_t i, const T *keys, int64_t stride,
                               int64_t from, int64_t n, T *w)
 {
@@ -262,9 +262,8 @@ static inline void fn(weights_again)(const hdk_head *h, int64_t i, int64_t end, 
 }
 
 /* Sets x[j] to 0 if a bool mask masks key from + j, for the n keys from `from` on. Does nothing
- * unless the row of query i is NaN and there is a bool mask. Separate ops mask the scores with
- * hd_masked_fill, which gives a masked score no gradient even in such a row, so it has none
- * here. */
+ * unless the row of query i is NaN and there is a bool mask. As with hd_masked_fill in separate
+ * ops, a masked score has no gradient, even in such a row. */
 static inline void fn(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, int64_t n, T *x)
 {
     T lse = ((const T *)h->lse)[i];

@@ -69,7 +69,7 @@
  *     eq ... ge           give bools; gt(a, b) is lt(b, a), and ge(a, b) is le(b, a) (binary.c)
  *     dropout             b = a mask of bytes, p0 = 1 / keep; a dropped element is multiplied by 0,
  *                         as in PyTorch: -1 gives -0, inf gives NaN
- *     where               a is bool; b and c, of one dtype, are the choices */
+ *     where               y = a ? b : c; a is bool, and b and c have one dtype */
 #define HDK_BINARY_ROWS(ROW)                                                                       \
     ROW(ADD, add, ALL, a + b, (int64_t)((uint64_t)a + (uint64_t)b), a | b)                         \
     ROW(SUB, sub, NUMBERS, a - b, (int64_t)((uint64_t)a - (uint64_t)b))                            \

@@ -1,8 +1,8 @@
 /* functions.h - the math functions that the table in elementwise.h uses. One name serves all types:
  * EXP_OF(x) takes a vector of float32 or a double. Also defines GELU.
  *
- * Hendrycks and Gimpel 2016, "Gaussian Error Linear Units": x * Phi(x), where Phi is the
- * distribution function of the normal distribution, and phi its density; the approximation is
+ * Hendrycks and Gimpel 2016, "Gaussian Error Linear Units": x * Phi(x), where Phi is the normal
+ * distribution function, and phi its density; the approximation is
  *     0.5 * x * (1 + tanh(sqrt(2/pi) * (x + 0.044715 * x^3))). */
 #ifndef HEED_KERNELS_FUNCTIONS_H
 #define HEED_KERNELS_FUNCTIONS_H

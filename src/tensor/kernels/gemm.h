@@ -35,9 +35,8 @@ enum { HDK_SPLIT_ROWS = 8, HDK_SPLIT_STEPS = 64, HDK_SPLIT_ELEMENTS = 1 << 15 };
 enum { HDK_LONG = 4096 }; /* a dense dot of this many elements or more has the order HDK_LONG_DOT */
 
 struct hdk_gemm {
-    /* Indexed by dtype: float32, float64, int64. scratch has the bytes that `room` returns, at an
-     * address that is a multiple of 64, or is NULL. Without scratch, large products are slower, but
-     * have the same bits. */
+    /* Indexed by dtype: float32, float64, int64. scratch has room(p) bytes at a multiple of 64, or
+     * is NULL. Without scratch, large products are slower, but have the same bits. */
     void (*product[3])(const hdk_product *p, void *scratch);
     int64_t (*room[3])(const hdk_product *p); /* bytes of scratch that the product uses, or 0 */
     /* Computes a product whose order is HDK_SPLIT, with a float32 a, a bfloat16 b and a float32 c.

@@ -129,7 +129,7 @@ typedef struct BLOCK {
     T *c;
     int64_t c_row;
     const T *raw_a; /* the part of a that is still to be packed; or NULL */
-    const T *raw_b; /* b, if the first row of tiles is still to pack it; NULL: b is read in place */
+    const T *raw_b; /* b, if the first row of tiles packs it; NULL if b is read in place */
     int64_t raw_a_row, raw_a_col, raw_b_row, raw_b_col;
     bool far_c;    /* true if c does not fit in the L2 cache */
     bool go_on;    /* true to add to c instead of setting it */
@@ -275,7 +275,7 @@ static void fn(run)(const hdk_product *p, const hdk_blocking *how, T *scratch)
 
 /* ---------------------------------------------------------------- small products */
 
-/* Computes `some` neighbouring columns of c, from column j on: each element as one chain. */
+/* Computes `some` neighbouring columns of c, from column j on, each element as one chain. */
 HDK_INLINE void fn(chain)(const int some, const hdk_product *t, int64_t j)
 {
     const int64_t k = t->k, a_col = t->a_col, b_row = t->b_row, b_col = t->b_col;

@@ -10,12 +10,12 @@
  *     c    element (i, j) at c[i * c_row + j], 2 * VECTOR columns
  *     ask  the memory that the tile prefetches (hdk_ask)
  * fn(half) does the same for VECTOR columns. fn(packing)[rows](k, a, a_row, a_step, b, b_step,
- * panel, c, c_row, go_on) prefetches b, and also copies it to `panel`, packed. fn(packing)[rows] is
- * NULL for few rows.
+ * panel, c, c_row, go_on) prefetches b, and also copies it to `panel`, packed. It is NULL for few
+ * `rows`.
  *
  * The steps that prefetch nothing run in a loop of two steps, with nothing but loads beside the
- * multiply-adds. Intel's servers lower their clock for each other instruction; on AMD's CPUs such
- * instructions cost nothing.
+ * multiply-adds. Intel's servers lower their clock for any other instruction; on AMD's CPUs those
+ * cost nothing.
  *
  * Every element of c is one chain of multiply-adds over the steps in order, which begins with c or
  * with 0. No bit changes if k is cut into several calls with go_on, or rows and columns into other

@@ -9,8 +9,8 @@
 #include "tensor/kernels/kernels.h"
 
 /* Two sorts of kernels are not compiled for AVX-512: kernels for types that few programs use much,
- * and transposition. At AVX-512 callers use the AVX2 kernels of these sorts. HDK_WIDE_TYPES is
- * defined at all other levels, and HDK_WIDE(kernel) is NULL at AVX-512. */
+ * and transposition. Their AVX2 kernels serve AVX-512, too. HDK_WIDE_TYPES is defined at all other
+ * levels, and HDK_WIDE(kernel) is NULL at AVX-512. */
 #if HDK_AT_AVX512
 #define HDK_WIDE(kernel) NULL
 #define HDK_IF_WIDE(...)

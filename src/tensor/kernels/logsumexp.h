@@ -1,5 +1,5 @@
-/* logsumexp.h - logsumexp along any dim: a template (template.h) for softmax_kernels.c, which
- * includes it after softmax_other.h and softmax_parts.h. */
+/* logsumexp.h - logsumexp along any dim: a template (template.h) for softmax_kernels.c, included
+ * after softmax_other.h and softmax_parts.h. */
 
 /* Returns the number that is subtracted before exp: the maximum m, or 0 if it is infinite. */
 static inline T fn(shift)(T m)

@@ -42,8 +42,8 @@ static inline bool hdk_is_dense(const hdk_operands *o, const int64_t *strides)
 void hdk_in_runs(hdk_loop f, const hdk_operands *o, char *const *data, const int64_t *strides,
                  int64_t n, const void *params);
 
-/* Runs f over the elements [from, n) of contiguous operands. They are fewer than HDK_WHOLE, so the
- * inputs are padded with zeros. */
+/* Runs f over the elements [from, n) of contiguous operands. As they are fewer than HDK_WHOLE, pads
+ * the inputs with zeros. */
 void hdk_padded(hdk_loop f, const hdk_operands *o, char *const *data, int64_t from, int64_t n,
                 const void *params);
 

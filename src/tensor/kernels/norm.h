@@ -22,8 +22,7 @@ struct hdk_norm {
     void (*layer_norm[2])(const hdk_norm_rows *r, const void *bias, double eps, bool stream,
                           void *y);
     /* Computes dx (rows, n), dweight (n,) and dbias (n,); the last two are sums over these rows
-     * alone. A result whose pointer is NULL is not computed. With `stream` dx is written past the
-     * cache. */
+     * alone. Each that is NULL is not computed. With `stream` dx is written past the cache. */
     void (*layer_norm_backward[2])(const hdk_norm_rows *r, const void *dy, bool stream, void *dx,
                                    void *dweight, void *dbias);
 };

@@ -14,7 +14,7 @@ typedef struct hdk_numbers {
     double lr; /* the learning rate; Adam: lr / (1 - beta1^t); Adagrad: the rate after lr_decay */
     double weight_decay; /* gradient += weight_decay * parameter; 0 for AdamW */
     double decay; /* the parameter's factor: 1 - lr * weight_decay for AdamW and Lion; 1 for Adam */
-    double momentum, dampening; /* SGD; RMSprop reads only momentum */
+    double momentum, dampening; /* SGD; RMSprop: only momentum */
     double beta1, beta2;        /* RMSprop: beta2 is alpha */
     double w2;                  /* 1 - beta2; 1 for Adagrad, whose beta2 is 1, too */
     double correction2;         /* Adam: sqrt(1 - beta2^t) */

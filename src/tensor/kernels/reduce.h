@@ -13,7 +13,7 @@ enum {
     HDK_ALL,    /* bool: true if no element is 0 */
     HDK_VAR,    /* sum((x - mean)^2) / p, computed in float64 */
     HDK_ARGMAX, /* int64: index of the first maximum or NaN; operand 2 gets its value, if given */
-    HDK_ARGMIN, /* int64: index of the first minimum or NaN; operand 2 as for HDK_ARGMAX */
+    HDK_ARGMIN, /* int64: index of the first minimum or NaN; operand 2 gets its value, if given */
     HDK_REDUCTIONS
 };
 

@@ -1,6 +1,6 @@
 /* reduce_float.h - the reductions that only floats have: a template (template.h) for
- * reduce_kernels.c, which includes it after reduce_sum.h. The variance is computed in float64 for
- * both types. */
+ * reduce_kernels.c, included after reduce_sum.h. The variance is computed in float64 for both
+ * types. */
 
 /* Adds to each sum[l] the sum of x - mean, or of (x - mean)^2 if squared, over every
  * REDUCE_LANES-th element from x[l] on. */

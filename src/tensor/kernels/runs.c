@@ -16,9 +16,9 @@ HDK_INLINE void copy_steps(char *restrict to, int64_t to_step, const char *restr
 }
 
 /* Copies as copy_steps does, where `from` or `to` is dense. Every second element, as in x[:, ::2],
- * has a call of its own, in which compilers gather with vectors. The bytes between the elements of
- * a strided output are never written, because another thread may write them. So such an output gets
- * no vectors, but four elements per iteration. */
+ * has its own call, which compilers vectorise. The bytes between the elements of a strided output
+ * are never written, because another thread may write them. So such an output gets four elements
+ * per iteration. */
 HDK_INLINE void copy_sized(char *to, int64_t to_step, const char *from, int64_t from_step,
                            int64_t n, const int64_t size)
 {

@@ -39,7 +39,7 @@ HDK_INLINE float scalar_fma_f32(float a, float b, float c)
 /* exp(x) = 2^q * e^s with q = rint(x * log2(e)), |s| <= ln(2) / 2, and a polynomial of degree 7 for
  * e^s. The steps, their order and their fused multiply-adds are those of PyTorch's softmax. The
  * bits are the same at every CPU level, because scalar_fma_f32 is exact even without an instruction
- * for it. exp(x) is 0 for x <= -104, infinity for x > 88.73, and NaN for NaN. Subnormal results are
+ * for it. It is 0 for x <= -104, infinity for x > 88.73, and NaN for NaN. Subnormal results are
  * rounded once. */
 
 /* 1.5 * 2^23. The sum v + HDK_EXP_SHIFT has rint(v) in its low bits. Subtracting HDK_EXP_SHIFT

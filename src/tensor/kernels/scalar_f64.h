@@ -97,8 +97,8 @@ HDK_INLINE double scalar_expm1_f64(double x, double rest, double *low)
     return t;
 }
 
-/* Returns tanh x. With t = e^(-2 |x|) - 1, it is -t / (2 + t), with x's sign. A correction makes up
- * for the rounding of t and of 2 + t. In it, a straight line approximates 1 / (2 + t). */
+/* Returns tanh x. With t = e^(-2 * |x|) - 1, it is -t / (2 + t), with x's sign. A correction makes
+ * up for the rounding of t and of 2 + t. In it, a straight line approximates 1 / (2 + t). */
 HDK_INLINE double scalar_tanh_f64(double x)
 {
     double a = fabs(x), low,
@@ -149,8 +149,8 @@ HDK_INLINE double scalar_log_of_f64(double f, double e, double rest)
     return HDK_FMA(e, F64_LN2, f - (half - low));
 }
 
-/* Returns f and sets *e, where x = (1 + f) * 2^e. For an x that is not positive and normal, both
- * are meaningless. */
+/* Returns f and sets *e, where x = (1 + f) * 2^e. They mean nothing unless x is positive and
+ * normal. */
 HDK_INLINE double scalar_split_f64(double x, double *e)
 {
     const uint64_t sqrt_half = 0x3fe6a09e667f3bcd, one = 0x3ff0000000000000;

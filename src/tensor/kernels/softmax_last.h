@@ -1,5 +1,5 @@
 /* softmax_last.h - softmax and log_softmax along the last dim, row by row: a template (template.h)
- * for softmax_kernels.c, which includes it after softmax_other.h and softmax_parts.h. */
+ * for softmax_kernels.c, included after softmax_other.h and softmax_parts.h. */
 
 /* Computes the softmax of k rows of n < 8 elements, and writes it to y (k, n). exp runs over all
  * elements at once. */

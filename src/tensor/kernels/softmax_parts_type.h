@@ -275,7 +275,7 @@ HDK_INLINE void fn(put_products)(T *y, const T *x, T s, const T *w, T a, int64_t
     }
 }
 
-/* Computes y = e * a. e may be y. With `stream` y is written past the cache. */
+/* Computes y = e * a. e may be y. */
 static inline void fn(put_scaled)(T *y, const T *e, int64_t n, T a, bool stream)
 {
     fn(put_products)(y, e, 0, NULL, a, n, stream);

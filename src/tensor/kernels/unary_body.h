@@ -11,8 +11,8 @@ static HDK_NOINLINE void fn(sines)(T *y, const T *x, int64_t n, int quarters)
     }
 }
 
-/* Computes y = sin(x + quarters * pi / 2). Calls `libm`, C's function for the same result, for x
- * with |x| >= F64_SIN_MOST, and for NaN. */
+/* Computes y = sin(x + quarters * pi / 2). Calls C's function `libm` for x with |x| >=
+ * F64_SIN_MOST, and for NaN. */
 static HDK_NOINLINE void fn(circle)(T *y, const T *x, int64_t n, int quarters, T (*libm)(T))
 {
     for (int64_t m; n > 0; n -= m, x += m, y += m) {

@@ -4,9 +4,9 @@
  *     vec_f32                  the vector; + - * / and comparisons are the compiler's
  *     vload_f32, vstore_f32    load from and store to any address
  *     vstream_f32              stores past the cache
- *     vall_f32                 returns one number in every element
- *     vmuladd_f32              returns a * b + c
- *     vsum_f32                 returns the sum of the elements, folded in halves
+ *     vall_f32                 one number in every element
+ *     vmuladd_f32              a * b + c
+ *     vsum_f32                 the sum of the elements, folded in halves
  *     four_f32                 the vector of four elements
  *     turn_four_f32            transposes four by four elements
  *     svec_f32                 a vector of at most 8 elements, for short rows
@@ -72,8 +72,8 @@ typedef uint32_t vec_u32 __attribute__((vector_size(HDK_REGISTER), aligned(4), m
 
 typedef uint16_t vec_bf16 __attribute__((vector_size(HDK_REGISTER / 2), aligned(2), may_alias));
 
-/* Returns the HDK_V bfloat16 at x, which may be any address, as float32. Uses intrinsics, because
- * GCC splits a conversion of vectors into halves. */
+/* Returns the HDK_V bfloat16 at x as float32. Uses intrinsics, because GCC splits a conversion of
+ * vectors into halves. */
 HDK_INLINE vec_f32 vload_bf16(const uint16_t *x)
 {
 #if HDK_AT_AVX512
@@ -92,8 +92,8 @@ typedef float upper_f32 __attribute__((vector_size(32)));
 typedef int32_t upper_i32 __attribute__((vector_size(32)));
 typedef int32_t four_i32 __attribute__((vector_size(16)));
 
-/* a > b ? a : b for each element, with `integers` the type of the mask a > b. It uses the mask,
- * because compilers make scalar code of a loop over the elements. */
+/* a > b ? a : b for each element. It uses the mask a > b, of type `integers`, because compilers
+ * make scalar code of a loop over the elements. */
 #define HDK__LARGER(a, b, integers) (((integers)(a) & ((a) > (b))) | ((integers)(b) & ~((a) > (b))))
 
 /* Returns v where all bits of the mask's element are 1, and 0 where all are 0. */
@@ -271,9 +271,9 @@ HDK_INLINE void vexp_term_f32(int i, const vec_f32 *s, int n, bool exact, vec_f3
     }
 }
 
-/* Replaces n vectors x by exp(x), with the bits of scalar_exp_f32. Their elements are at most 89,
- * or NaN. All vectors take each step together, because the steps of one vector wait for each other
- * and would leave units of the CPU idle. */
+/* Replaces n vectors x by exp(x), with the bits of scalar_exp_f32. Their elements must be at most
+ * 89, or NaN. All vectors take each step together, because the steps of one vector wait for each
+ * other and would leave units of the CPU idle. */
 HDK_INLINE void vexp_many_f32(vec_f32 *x, int n)
 {
     vec_f32 shifted[VEXP_MOST], q[VEXP_MOST], u[VEXP_MOST];

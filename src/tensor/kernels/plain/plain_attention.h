@@ -1,6 +1,6 @@
 /* plain_attention.h - one head of attention, o = softmax(q k^T * scale + mask) v, query by query: a
- * template (template.h) for plain.c, which includes it after plain_softmax.h. q (l, d), k (s, d), v
- * (s, dv), out (l, dv). */
+ * template (template.h) for plain.c, included after plain_softmax.h. q (l, d), k (s, d), v (s, dv),
+ * out (l, dv). */
 
 /* Returns row i of m, whose element e is row[e * m->col]. */
 static T *fn(row)(const hdk_rows *m, int64_t i)
@@ -115,7 +115,7 @@ static void fn(attention_backward)(const hdk_head *h, const hdk_head_grads *g, i
         for (int64_t j = from; j < to && j < i + h->sees; j++) {
             T w = fn(exp)(fn(score)(h, i, j) - lse[i]), kept = fn(drop_factor)(h, i, j);
             T dw = fn(dot)(&g->dout, i, &h->v, j, h->dv), ds = w * (dw * kept - both) * scale;
-            /* The weight of a masked key is NaN in a row of NaN, but its score has no gradient. */
+            /* In a row of NaN, a masked key's weight is NaN, but its score has no gradient. */
             ds = isnan(lse[i]) && is_hidden(h, i, j) ? 0 : ds;
             fn(add_row)(&g->dq, i, ds, &h->k, j, h->d);
             fn(add_row)(&g->dk, j, ds, &h->q, i, h->d);

@@ -1,6 +1,6 @@
 /* plain_distance.h - the reductions that only floats have: the variance sum((x - mean)^2) / p, with
- * the last step of its gradient, and sum((x - t)^2). A template (template.h) for plain.c, which
- * includes it after plain_sum.h. */
+ * the last step of its gradient, and sum((x - t)^2). A template (template.h) for plain.c, included
+ * after plain_sum.h. */
 
 /* Computes y = sum((x - mean)^2) / p of each lane. */
 static void fn(var)(const hdk_lanes *l, void *const *data, double p)

@@ -1,5 +1,5 @@
 /* plain_loss.h - cross entropy, -log(softmax(x)[target]), and the squared error, (x - t)^2: a
- * template (template.h) for plain.c, which includes it after plain_softmax.h. */
+ * template (template.h) for plain.c, included after plain_softmax.h. */
 
 /* Computes loss_i = -log(softmax(x_i)[target_i]) = -(x[target] - m - log(sum(e^(x - m)))), where m
  * is max(x). */

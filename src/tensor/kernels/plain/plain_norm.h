@@ -65,8 +65,7 @@ static void fn(sums_over_rows)(const hdk_norm_rows *r, const T *dy, T *dw, T *db
     }
 }
 
-/* Computes dx = rstd * (g - mean(g) - u * mean(g * u)) with g = dy * w, and dweight and dbias. A
- * result whose pointer is NULL is not computed. */
+/* Computes dx = rstd * (g - mean(g) - u * mean(g * u)) with g = dy * w, and dweight and dbias. */
 static void fn(layer_norm_backward)(const hdk_norm_rows *r, const void *dout, bool stream,
                                     void *din, void *dweight, void *dbias)
 {
