@@ -69,8 +69,8 @@ static void ask_for_values(const hdk_head *h, int64_t j0, int64_t n)
     }
 }
 
-/* Sets f->scores (rows, n) to the scores, before the mask, of the queries in f->q, which begin with
- * query i0, and of the n keys from j0 on. */
+/* Sets f->scores (rows, n) to the scores, before the mask, of the queries in f->q, from query i0
+ * on, and of the n keys from j0 on. */
 static void scores_of(const hdk_head *h, forward_state *f, int64_t i0, int64_t rows, int64_t j0,
                       int64_t n)
 {

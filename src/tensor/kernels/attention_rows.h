@@ -65,8 +65,8 @@ static HDK_NOINLINE void fn(transpose_back)(const T *x, int64_t from, int64_t n,
     }
 }
 
-/* Computes y (n) = x (cols) m, where m is (cols, stride). Writes whole vectors, so y must have
- * padded(n) elements. */
+/* Computes y = x m, with x (cols,), m (cols, stride) and y (n,). Writes whole vectors, so y must
+ * have padded(n) elements. */
 static inline void fn(row_times)(const T *x, int64_t x_col, int64_t cols, const T *m,
                                  int64_t stride, int64_t n, T *y)
 {
@@ -187,7 +187,7 @@ static inline int64_t fn(some_rows)(int64_t i, int64_t to)
     return to - i < QUERIES_TOGETHER ? to - i : QUERIES_TOGETHER;
 }
 
-/* Computes y (dv) = w (s) v. */
+/* Computes y = w v, with w (s,), v (s, dv) and y (dv,). */
 static inline void fn(weighted_values)(const hdk_head *h, const T *w, T *y)
 {
     for (int64_t e = 0; e < h->dv; e++) {

@@ -317,7 +317,7 @@ static void fn(chains)(const hdk_product *t)
     }
 }
 
-/* Adds the product of x (steps) and b (steps, cols) to c (cols). The elements of x lie x_step
+/* Adds x b to c, with x (steps,), b (steps, cols) and c (cols,). The elements of x lie x_step
  * apart. */
 HDK_INLINE void fn(add_rows)(const int steps, int64_t cols, const T *x, int64_t x_step, const T *b,
                              int64_t b_row, T *c)
