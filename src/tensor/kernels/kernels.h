@@ -68,12 +68,12 @@
 
 enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8, HDK_BF16 };
 
-/* HDK_FAMILY declares the tables of a family, and the functions that return them. For the family
- * hdk_softmax, hdk_softmax() returns the table of the CPU level in use. `most` is the last dtype
- * for which each level has kernels of its own; level.h says which kernels AVX-512 lacks.
- * hdk_softmax_for(dtype) returns the table to use for a dtype, and hdk_softmax_common() the table
- * that has every kernel. `lowest` is the lowest level with a table of its own, plain or baseline.
- * If it is baseline, the level plain uses the baseline table. */
+/* HDK_FAMILY declares the tables of a family, and the functions that return them. For example,
+ * hdk_softmax() returns the table of the CPU level in use. `most` is the last dtype for which each
+ * level has kernels of its own; level.h says which kernels AVX-512 lacks. hdk_softmax_for(dtype)
+ * returns the table to use for a dtype, and hdk_softmax_common() the table that has every kernel.
+ * `lowest` is the lowest level with a table of its own, plain or baseline. If it is baseline, the
+ * level plain uses the baseline table. */
 
 /* Declares a family whose speed is limited by memory, so AVX-512 uses its AVX2 table. */
 #define HDK_FAMILY_AVX2(family, lowest) HDK__FAMILY_AVX2(family, lowest, family)

@@ -2,8 +2,8 @@
  *
  * There are k lanes, the vectors along that dim, of n elements each. Element i of lane j of operand
  * o lies at data[o] + i * sn[o] + j * sk[o]; these strides count elements. An operand with one
- * element per lane has sn 0. Lanes never depend on each other, so the bits are the same however the
- * k lanes are cut into several calls. */
+ * element per lane has sn 0. Lanes never depend on each other, so the bits are the same however
+ * they are cut into calls. */
 #ifndef HEED_KERNELS_LANES_H
 #define HEED_KERNELS_LANES_H
 
