@@ -1,4 +1,4 @@
-/* attention.h - softmax(q k^T scale + mask) v of one head of one sequence, and its gradients,
+/* attention.h - softmax(q k^T * scale + mask) v of one head of one sequence, and its gradients,
  * without ever storing the (l, s) weights. forward writes the log-sum-exp of each row of scores.
  * backward computes the weights from it again, block by block.
  *
@@ -14,15 +14,17 @@ typedef struct hdk_rows { /* a matrix of any strides, in elements */
 } hdk_rows;
 
 typedef struct hdk_head {
-    /* number of queries; number of keys; width of a query and of a key; width of a value */
+    /* l: number of queries; s: number of keys; d: width of a query and of a key; dv: width of a
+     * value */
     int64_t l, s, d, dv;
     hdk_rows q, k, v, out;
     void *lse;     /* log-sum-exp (l), written by forward; +inf for a row whose weights are all 0 */
     int64_t sees;  /* query i sees the keys before i + sees; the others are not computed */
     hdk_rows mask; /* (l, s); mask.p is NULL if there is no mask */
-    /* the mask is bool, and true for the keys that are seen; otherwise it is added to the scores */
+    /* if true, the mask is bool, and true for the keys that are seen; otherwise it is added to the
+     * scores */
     bool mask_is_bool;
-    bool safe;    /* a row whose scores are all -inf gets weights of 0, not of NaN as in softmax */
+    bool safe;    /* if true, a row of scores of -inf gets weights of 0, not of NaN as in softmax */
     double scale; /* factor of the scores if divisor is 0 */
     double divisor; /* divisor of the scores, or 0 if scale is used */
     /* dropout keeps a weight with this probability and divides by it; 1 if no dropout */
@@ -33,19 +35,19 @@ typedef struct hdk_head {
     int64_t first;  /* the index of this head's first weight, in the bits or the stream */
 } hdk_head;
 
-typedef struct hdk_head_grads {
+typedef struct hdk_head_grads { /* the gradients of out, q, k and v */
     hdk_rows dout, dq, dk, dv;
 } hdk_head_grads;
 
-/* The caller gives each thread scratch of forward_room or backward_room bytes. Its first 64 bytes
- * are zero before the first call. If the thread's next call has the same head, the kernel finds the
- * packed operands in scratch. */
+/* The caller gives each thread scratch of forward_room or backward_room bytes, and sets its first
+ * 64 bytes to 0 before the first call. If the thread's next call has the same head, the kernel
+ * finds the packed operands in scratch. */
 typedef struct hdk_attention_kernels {
     /* forward computes out and lse of the queries [from, to) */
     int64_t (*forward_room)(const hdk_head *h);
     void (*forward)(const hdk_head *h, int64_t from, int64_t to, void *scratch);
     /* weights writes the weights of the queries [from, to), after dropout, to their rows of the
-     * dense `weights` (l, s); forward has written their lse */
+     * dense `weights` (l, s); forward must have written their lse */
     void (*weights)(const hdk_head *h, int64_t from, int64_t to, void *weights, void *scratch);
     /* backward computes dk and dv of the keys [from, to), and sets dq (l, d) to the part of dq that
      * comes from these keys */
@@ -61,7 +63,7 @@ struct hdk_attention {
      * of the matrix product and of the softmax kernels. So attention that is written as separate
      * ops gives the same bits. */
     hdk_attention_kernels rows[2];
-    hdk_attention_kernels tiles; /* computes in tiles: float32, for more than a few keys */
+    hdk_attention_kernels tiles; /* computes in tiles, for float32 and more than a few keys */
 };
 HDK_FAMILY(hdk_attention, plain, HDK_B8)
 

@@ -6,8 +6,8 @@ typedef struct dice {
     const hdk_head *h;
     int64_t number;       /* index of the row's first weight */
     uint32_t x, next_row; /* element `number` of the stream; factor that leads to the next row */
-    vec_u64 even, odd;    /* 2 a^0, 2 a^2, ...; 2 a^1, 2 a^3, ... */
-    vec_u64 stride;       /* 2 a^HDK_V */
+    vec_u64 even, odd;    /* 2 * a^0, 2 * a^2, ...; 2 * a^1, 2 * a^3, ... */
+    vec_u64 stride;       /* 2 * a^HDK_V */
     vec_u32 limit;
 } dice;
 
@@ -44,7 +44,7 @@ static inline void dice_next_row(dice *d)
 }
 
 /* Returns the mask of the HDK_V weights from j on, read from the bits: -1 for a weight that is
- * kept, and 0 for others. The row has n weights. */
+ * kept, and 0 for others and after the row's n weights. */
 static vec_i32 dice_bits(const dice *d, int64_t j, int64_t n)
 {
     vec_i32 y = {0};

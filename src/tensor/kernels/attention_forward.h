@@ -1,11 +1,11 @@
 /* attention_forward.h - attention in tiles, forward: a part of attention_tiles.h. The output is
  *     o = e^(s - m) v / sum(e^(s - m))
- * s are the scores q k^T scale + mask, and m is the largest score of the row so far. If a later
+ * s are the scores q k^T * scale + mask, and m is the largest score of the row so far. If a later
  * block has a larger score, o and the sum are scaled down. */
 
 /* The buffers in scratch. The comments give their shapes, in the order of the names. */
 typedef struct forward_state {
-    const void **packed;     /* the k.p and v.p that are packed in panels and values */
+    const void **packed;     /* two pointers: the k.p and v.p that were packed last */
     float *panels, *values;  /* keys (s / WIDE, d, WIDE), values (s, wide_v) */
     float *q, *scores, *out; /* (QUERIES, d), (QUERIES, KEYS), (QUERIES, wide_v) */
     float *max, *sum;        /* (QUERIES,), (QUERIES, HDK_V) */
@@ -13,7 +13,8 @@ typedef struct forward_state {
 } forward_state;
 
 /* Returns the next n floats of scratch, which begin *size bytes after its beginning, and adds their
- * bytes to *size. If scratch is NULL, returns NULL and also adds the bytes. */
+ * bytes, rounded up to a multiple of 64, to *size. If scratch is NULL, only adds the bytes and
+ * returns NULL. */
 static float *next_floats(char *scratch, int64_t *size, int64_t n)
 {
     float *p = scratch ? (float *)(scratch + *size) : NULL;
@@ -68,8 +69,8 @@ static void ask_for_values(const hdk_head *h, int64_t j0, int64_t n)
     }
 }
 
-/* Sets f->scores (rows, n) to the scores of the queries in f->q, which begin with query i0, and of
- * the n keys from j0 on. */
+/* Sets f->scores (rows, n) to the scores, before the mask, of the queries in f->q, from query i0
+ * on, and of the n keys from j0 on. */
 static void scores_of(const hdk_head *h, forward_state *f, int64_t i0, int64_t rows, int64_t j0,
                       int64_t n)
 {
@@ -116,8 +117,9 @@ static void weigh(float *x, int64_t n, float max, vec_f32 *sum, const dice *d)
     *sum = s;
 }
 
-/* Turns the n scores in row r into weights relative to f->max[r], the row's largest score so far.
- * If one of them is larger, raises f->max[r], and scales down the row's output and sum so far. */
+/* Turns the n scores x in row r into weights e^(x - f->max[r]), where f->max[r] is the row's
+ * largest score so far. If a score is larger, first raises f->max[r] to it, and scales down the
+ * row's output and sum so far. */
 static void weigh_row(forward_state *f, int64_t r, int64_t n, const dice *d)
 {
     float *x = f->scores + r * KEYS, *out = f->out + r * f->wide_v;

@@ -1,6 +1,6 @@
-/* attention_kernels.c - one head of attention: o = softmax(q k^T scale + mask) v, and dq, dk and dv
- * from do. One path computes row by row, for few keys and for float64; the other computes in tiles.
- * Only the results are written. They share no memory with the operands. */
+/* attention_kernels.c - one head of attention: o = softmax(q k^T * scale + mask) v, and dq, dk and
+ * dv from do. One path computes row by row, for few keys and for float64; the other computes in
+ * tiles. Only the results are written. They share no memory with the operands. */
 #include "tensor/kernels/attention.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static inline int64_t seen_by(const hdk_head *h, int64_t i)
     return seen < 0 ? 0 : seen < h->s ? seen : h->s;
 }
 
-/* A place in the bits or the stream of dropout, which advances weight by weight. */
+/* The place of a weight in the bits or the stream of dropout, which draw_next advances. */
 typedef struct draw_at {
     int64_t number;
     uint32_t x;
@@ -52,7 +52,7 @@ static inline bool draw_next(const hdk_head *h, draw_at *d)
     return kept;
 }
 
-/* Returns the factor of a kept weight, 1 / keep, rounded as in dropout. */
+/* Returns the factor of a kept weight, 1 / keep, rounded as in dropout, or 0 if keep is 0. */
 static inline float keep_scale_f32(const hdk_head *h)
 {
     return h->keep > 0 ? 1 / (float)h->keep : 0;

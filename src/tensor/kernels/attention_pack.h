@@ -24,7 +24,7 @@ static void pack_scaled(float *to, int64_t width, const hdk_rows *m, int64_t fro
 }
 
 /* Transposes the n rows of m from `from` on into panels. A panel (cols, WIDE) has WIDE rows of m;
- * zeros replace missing rows. */
+ * zeros fill up the last panel. */
 static void pack_panels(float *to, const hdk_rows *m, int64_t from, int64_t n, int64_t cols)
 {
     int64_t row = m->row, fours = m->col == 1 ? cols / 4 * 4 : 0;

@@ -65,7 +65,8 @@ static HDK_NOINLINE void fn(transpose_back)(const T *x, int64_t from, int64_t n,
     }
 }
 
-/* Computes y = x m with m (cols, stride). Writes whole vectors of y that cover its n elements. */
+/* Computes y = x m, with x (cols,), m (cols, stride) and y (n,). Writes whole vectors, so y must
+ * have padded(n) elements. */
 static inline void fn(row_times)(const T *x, int64_t x_col, int64_t cols, const T *m,
                                  int64_t stride, int64_t n, T *y)
 {
@@ -101,8 +102,8 @@ static HDK_NOINLINE T fn(masked)(const hdk_head *h, int64_t i, int64_t j, T x)
     return x + ((const T *)h->mask.p)[at];
 }
 
-/* Sets w to the masked scores of query i and the n keys from `from` on. Query i sees all of
- * them. */
+/* Sets w to the scores of query i and the n keys from `from` on, with the mask applied. Query i
+ * must see all these keys. */
 static inline void fn(scores)(const hdk_head *h, int64_t i, const T *keys, int64_t stride,
                               int64_t from, int64_t n, T *w)
 {
@@ -128,8 +129,8 @@ static bool fn(all_hidden)(const T *w, int64_t n)
     return true;
 }
 
-/* Multiplies w, the weights of query i and the n keys from `from` on, by dropout's 0 or 1 /
- * keep. */
+/* Multiplies each element of w, the weights of query i and the n keys from `from` on, by dropout's
+ * 0 or 1 / keep. */
 static HDK_NOINLINE void fn(drop)(const hdk_head *h, int64_t i, int64_t from, int64_t n, T *w)
 {
     T scale = fn(keep_scale)(h);
@@ -186,7 +187,7 @@ static inline int64_t fn(some_rows)(int64_t i, int64_t to)
     return to - i < QUERIES_TOGETHER ? to - i : QUERIES_TOGETHER;
 }
 
-/* Computes y (dv) = w (s) v. */
+/* Computes y = w v, with w (s,), v (s, dv) and y (dv,). */
 static inline void fn(weighted_values)(const hdk_head *h, const T *w, T *y)
 {
     for (int64_t e = 0; e < h->dv; e++) {
@@ -261,8 +262,8 @@ static inline void fn(weights_again)(const hdk_head *h, int64_t i, int64_t end, 
 }
 
 /* Sets x[j] to 0 if a bool mask masks key from + j, for the n keys from `from` on. Does nothing
- * unless the row of query i is NaN and there is a bool mask. A score that hd_masked_fill overwrites
- * has no gradient, even in such a row. */
+ * unless the row of query i is NaN and there is a bool mask. As with hd_masked_fill in separate
+ * ops, a masked score has no gradient, even in such a row. */
 static inline void fn(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, int64_t n, T *x)
 {
     T lse = ((const T *)h->lse)[i];
@@ -277,8 +278,8 @@ static inline void fn(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, 
 }
 
 /* Computes dk and dv of the keys [from, to), and their part of dq:
- *     w = exp(scores - lse), p = w kept / keep, out = p v, dp = dout v^T
- *     ds = w (dp kept / keep - dout . out) scale, dq = ds k, dk = ds^T q, dv = p^T dout
+ *     w = exp(scores - lse), p = w * kept / keep, out = p v, dp = dout v^T
+ *     ds = w * (dp * kept / keep - dout . out) * scale, dq = ds k, dk = ds^T q, dv = p^T dout
  * w are the weights before dropout, and p those after it; kept is 1 or 0. */
 static void fn(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,
                               void *scratch)

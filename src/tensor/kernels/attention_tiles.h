@@ -11,10 +11,10 @@
 #define TILE HDK_TABLE(hdk_tile)
 
 enum {
-    WIDE = 2 * HDK_V, /* number of columns of a register tile */
-    TALL = HDK_TILE_ROWS,
-    QUERIES = (56 / TALL) * TALL,
-    KEYS = 128
+    WIDE = 2 * HDK_V,             /* number of columns of a register tile */
+    TALL = HDK_TILE_ROWS,         /* number of rows of a register tile */
+    QUERIES = (56 / TALL) * TALL, /* number of queries of a block */
+    KEYS = 128                    /* number of keys of a block */
 };
 
 static inline int64_t smaller(int64_t a, int64_t b)

@@ -1,5 +1,5 @@
-/* copy.h - loops that fill (y = value), ranges (y_i = start + i step), transposition (y_ij = x_ji),
- * and loops that write past the cache. y shares no memory with x. */
+/* copy.h - fills (y = value), ranges (y_i = start + i * step), transposition (y_ij = x_ji), and
+ * loops that write past the cache. y shares no memory with x. */
 #ifndef HEED_KERNELS_COPY_H
 #define HEED_KERNELS_COPY_H
 
@@ -10,7 +10,7 @@ enum { HDK_STRIP = 16 };
 struct hdk_copy {
     hdk_loop fill[5]; /* sets the output to the number at params */
     /* Writes y[begin] to y[end - 1] of the n numbers start + step * i, with the bits of
-     * torch.arange, for float32 and float64. begin is a multiple of 8. */
+     * torch.arange, for float32 and float64. begin must be a multiple of 8. */
     void (*arange[2])(void *y, double start, double step, int64_t n, int64_t begin, int64_t end);
     /* Writes y[begin] to y[end - 1] of n >= 2 numbers in even steps from a to b. As in
      * torch.linspace, the first half counts up from a, and the rest counts down from b. */
@@ -19,8 +19,8 @@ struct hdk_copy {
      * lie y_row and x_row bytes apart. The AVX2 kernel serves AVX-512, too. */
     void (*transpose[5])(char *y, int64_t y_row, const char *x, int64_t x_row, int64_t rows,
                          int64_t columns);
-    hdk_loop past_cache;          /* runs another loop and writes its output past the cache */
-    void (*past_cache_end)(void); /* called before another thread reads that output */
+    hdk_loop past_cache;          /* runs the loop in params and writes its output past the cache */
+    void (*past_cache_end)(void); /* the thread calls it before another one reads the output */
 };
 /* The params of past_cache: the loop f, its params and number of operands, and the bytes of an
  * element of its output. */

@@ -146,8 +146,8 @@ TURN(turn_8, uint64_t)
 TURN(turn_rest_4, uint32_t)
 
 /* Writes the transposed tile x to y. A full tile, 16 rows of 16 bytes, takes four rounds. Each
- * round interleaves every row of the first half, byte by byte, with its partner in the second
- * half. */
+ * round interleaves every row of the first half, byte by byte, with the row at the same place in
+ * the second half. */
 static inline void turn_1(char *y, int64_t y_row, uint8_t (*x)[HDK_STRIP], int64_t rows,
                           int64_t columns)
 {

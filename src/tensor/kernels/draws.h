@@ -13,9 +13,9 @@
 
 enum { HDK_DRAWS = 64, HDK_DRAW_VECTORS = HDK_DRAWS / HDK_V };
 
-/* Returns x a mod (2^31 - 1) for each element, as hd__mcg31_times does. `even` has 2 a for the
+/* Returns x * a mod (2^31 - 1) for each element, as hd__mcg31_times does. `even` has 2 * a for the
  * elements at even places, and `odd` for the others. So the upper half of a product is the quotient
- * of x a by 2^31, and the lower half is twice its remainder. */
+ * of x * a by 2^31, and the lower half is twice the remainder. */
 HDK_INLINE vec_u32 vmcg31_times(vec_u32 x, vec_u64 even, vec_u64 odd)
 {
     const vec_u64 low = vall_u64(0xffffffffu);
@@ -37,7 +37,7 @@ HDK_INLINE vec_u32 vmcg31_times(vec_u32 x, vec_u64 even, vec_u64 odd)
 
 typedef struct hdk_draws {
     vec_u32 x[HDK_DRAW_VECTORS];
-    vec_u64 step; /* twice a^HDK_DRAWS, where a is the stream's multiplier */
+    vec_u64 step; /* 2 * a^HDK_DRAWS, where a is the stream's multiplier */
 } hdk_draws;
 
 static inline hdk_draws hdk_draws_at(uint32_t x0, int64_t i)

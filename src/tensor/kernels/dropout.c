@@ -1,4 +1,4 @@
-/* dropout.c - y = x (kept / keep), where random draws decide whether kept is 1 or 0. y may be x.
+/* dropout.c - y = x * (kept / keep), where random draws decide whether kept is 1 or 0. y may be x.
  * The row DROPOUT of elementwise.h multiplies by a mask of bytes. */
 #include "tensor/kernels/dropout.h"
 #include "tensor/kernels/draws.h"

@@ -25,7 +25,7 @@
 /* y = f(x), both of one dtype, and conversions to a dtype. NaN stays NaN. The loops of rows without
  * an expression are in unary_body.h.
  *     clamp         p0 = lo, p1 = hi; if lo > hi, y is hi
- *     elu           p0 = alpha; e^x - 1 = 2 t / (1 - t) with t = tanh(x / 2)
+ *     elu           p0 = alpha; e^x - 1 = 2 * t / (1 - t) with t = tanh(x / 2)
  *     leaky_relu    p0 = slope
  *     softplus      p0 = beta, p1 = threshold
  *     to_i64        NaN and floats outside of int64's range become INT64_MIN, as on x86
@@ -61,15 +61,15 @@
     ROW(TO_BF16, to_bf16, TO_BF16, hdk_to_bf16(x), x)
 
 /* y = a op b, all of one dtype.
- *     add, mul            for bools, which are bytes 0 and 1: or, and
- *     maximum, minimum    of two equal numbers, such as 0.0 and -0.0, the second, as in PyTorch's
- *                         vector code
+ *     add, mul            of bools, which are bytes 0 and 1: a | b and a & b
+ *     maximum, minimum    are b if a and b are equal, as 0.0 and -0.0 are; PyTorch's vector code
+ *                         does the same
  *     ..._backward        a = dy; b = y (tanh, sigmoid, relu, sqrt, rsqrt) or x (the others);
  *                         p0 and p1 as in forward
- *     eq ... ge           give bools; gt and ge are lt and le of b and a (binary.c)
+ *     eq ... ge           give bools; gt(a, b) is lt(b, a), and ge(a, b) is le(b, a) (binary.c)
  *     dropout             b = a mask of bytes, p0 = 1 / keep; a dropped element is multiplied by 0,
  *                         as in PyTorch: -1 gives -0, inf gives NaN
- *     where               a is bool; b and c, of one dtype, are the choices */
+ *     where               y = a ? b : c; a is bool, and b and c have one dtype */
 #define HDK_BINARY_ROWS(ROW)                                                                       \
     ROW(ADD, add, ALL, a + b, (int64_t)((uint64_t)a + (uint64_t)b), a | b)                         \
     ROW(SUB, sub, NUMBERS, a - b, (int64_t)((uint64_t)a - (uint64_t)b))                            \

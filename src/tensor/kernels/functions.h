@@ -1,8 +1,9 @@
 /* functions.h - the math functions that the table in elementwise.h uses. One name serves all types:
  * EXP_OF(x) takes a vector of float32 or a double. Also defines GELU.
  *
- * Hendrycks and Gimpel 2016, "Gaussian Error Linear Units": x Phi(x), and its approximation
- * 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). */
+ * Hendrycks and Gimpel 2016, "Gaussian Error Linear Units": x * Phi(x), where Phi is the normal
+ * distribution function, and phi its density; the approximation is
+ *     0.5 * x * (1 + tanh(sqrt(2/pi) * (x + 0.044715 * x^3))). */
 #ifndef HEED_KERNELS_FUNCTIONS_H
 #define HEED_KERNELS_FUNCTIONS_H
 
@@ -23,7 +24,7 @@
 /* ---------------------------------------------------------------- GELU of float32 */
 
 #define GELU_SQRT1_2 0.70710678118654752440 /* 1 / sqrt(2) */
-#define GELU_PDF 0.39894228040143267794     /* 1 / sqrt(2 pi), the density at 0 */
+#define GELU_PDF 0.39894228040143267794     /* 1 / sqrt(2 * pi), which is phi(0) */
 #define GELU_BETA 0.79788456080286535588    /* sqrt(2 / pi) */
 #define GELU_KAPPA 0.044715
 
@@ -33,12 +34,13 @@ HDK_INLINE vec_f32 gelu_within(vec_f32 x, float most)
     return vmax_f32(vall_f32(-most), vmin_f32(vall_f32(most), x));
 }
 
-/* GELU is x Phi(x), and its slope is Phi(x) + x phi(x). Both Phi(x) - 1/2 and the slope - 1/2 are
- * computed as x p(z) / q(z) with z = x^2. tools/generate/fit_vmath.py fits the polynomials p and q.
- * x is clamped where the quotient reaches 1/2. The bits are the same at every CPU level. With r the
- * exact value, |gelu - r| <= 2^-22 |x| and |slope - r| <= 5 2^-24.
+/* GELU is x * Phi(x), and its slope is Phi(x) + x * phi(x). Both Phi(x) - 1/2 and the slope - 1/2
+ * are computed as x * p(z) / q(z) with z = x^2. tools/generate/fit_vmath.py fits the polynomials p
+ * and q. x is clamped where the quotient reaches 1/2. The bits are the same at every CPU level.
+ * With r the exact value, |gelu - r| <= 2^-22 * |x| and |slope - r| <= 5 * 2^-24.
  *
- * gelu_polynomial returns the polynomial with the n coefficients c, the highest power first. */
+ * gelu_polynomial returns the polynomial of z with the n coefficients c, the highest power
+ * first. */
 HDK_PART vec_f32 gelu_polynomial(vec_f32 z, int n, const float *c)
 {
     vec_f32 y = vall_f32(c[0]);
@@ -49,7 +51,8 @@ HDK_PART vec_f32 gelu_polynomial(vec_f32 z, int n, const float *c)
     return y;
 }
 
-/* Returns GELU. Below -5.15 it is -0. For -inf it is NaN, because x Phi(x) is -inf times 0. */
+/* Returns GELU of x. Below -5.15 it is -0. For -inf it is NaN, because x * Phi(x) is -inf times
+ * 0. */
 HDK_INLINE vec_f32 hdk_gelu_v(vec_f32 x)
 {
     static const float p[] = {2.338700078041711e-08f,  6.3600150497222785e-06f,
@@ -61,7 +64,7 @@ HDK_INLINE vec_f32 hdk_gelu_v(vec_f32 x)
     return x * (0.5f + c * (gelu_polynomial(z, 6, p) / gelu_polynomial(z, 6, q)));
 }
 
-/* Returns GELU's slope. For infinities it is NaN, as PyTorch's is, because x phi(x) is infinity
+/* Returns GELU's slope. For infinities it is NaN, as PyTorch's is, because x * phi(x) is infinity
  * times 0. */
 HDK_INLINE vec_f32 hdk_gelu_slope_v(vec_f32 x)
 {
@@ -80,12 +83,12 @@ HDK_INLINE vec_f32 hdk_gelu_slope_v(vec_f32 x)
     return 0.5f + c * (gelu_polynomial(z, 8, p) / gelu_polynomial(z, 7, q)) + (x - x);
 }
 
-/* GELU by tanh is 0.5 x (1 + tanh u) = x / (1 + e^(-2u)) with u = sqrt(2/pi) (x + 0.044715 x^3). It
- * takes one exponential and one division. The bits are the same at every CPU level. With r the
- * exact value, |gelu - r| <= 2^-23 |x| and |slope - r| <= 5 2^-24.
+/* GELU by tanh, with u = sqrt(2/pi) * (x + 0.044715 * x^3), is 0.5 * x * (1 + tanh u), which equals
+ * x / (1 + e^(-2u)). It takes one exponential and one division. The bits are the same at every CPU
+ * level. With r the exact value, |gelu - r| <= 2^-23 * |x| and |slope - r| <= 5 * 2^-24.
  *
- * gelu_exp returns e^(-2u) = 2^(x p) = 2^q 2^f, where p is a polynomial of x^2, and q is a whole
- * number. tools/generate/fit_vmath.py fits the polynomial for 2^f. */
+ * gelu_exp returns e^(-2u) = 2^(x * p) = 2^q * 2^f, where p is a polynomial of square = x^2, and q
+ * is a whole number. tools/generate/fit_vmath.py fits the polynomial for 2^f. */
 HDK_PART vec_f32 gelu_exp(vec_f32 x, vec_f32 square)
 {
     const vec_f32 magic = vall_f32(HDK_EXP_SHIFT);
@@ -104,15 +107,16 @@ HDK_PART vec_f32 gelu_exp(vec_f32 x, vec_f32 square)
 }
 
 /* Returns GELU by tanh. Below -10.08 the exponential is infinite and the result is -0. For -inf it
- * is NaN, because 0.5 x (1 + tanh u) is -inf times 0. */
+ * is NaN, because 0.5 * x * (1 + tanh u) is -inf times 0. */
 HDK_INLINE vec_f32 hdk_gelu_tanh_v(vec_f32 x)
 {
     vec_f32 c = gelu_within(x, 10.08f);
     return x / (1 + gelu_exp(c, c * c));
 }
 
-/* Returns the slope s + x s (1 - s) 2u' with e = e^(-2u), s = 1 / (1 + e) and 1 - s = e s. From 10
- * on it is 1, and below -10 about 0. For infinities it is NaN, as PyTorch's is. */
+/* Returns the slope s + x * s * (1 - s) * 2u' with e = e^(-2u), s = 1 / (1 + e) and 1 - s = e * s;
+ * u' is the derivative of u. From 10 on it is 1, and below -10 about 0. For infinities it is NaN,
+ * as PyTorch's is. */
 HDK_INLINE vec_f32 hdk_gelu_tanh_slope_v(vec_f32 x)
 {
     vec_f32 c = gelu_within(x, 10.0f), square = c * c, e = gelu_exp(c, square), s = 1 / (1 + e);
@@ -128,7 +132,7 @@ HDK_INLINE double hdk_gelu_f64(double x)
     return x * 0.5 * (1 + scalar_erf_f64(x * GELU_SQRT1_2));
 }
 
-/* Returns Phi(x) + x phi(x). */
+/* Returns Phi(x) + x * phi(x). */
 HDK_INLINE double hdk_gelu_slope_f64(double x)
 {
     return 0.5 * (1 + scalar_erf_f64(x * GELU_SQRT1_2)) +
@@ -230,7 +234,8 @@ HDK_INLINE float hdk_pow_f32(float a, float b)
     return (float)scalar_pow_short_f64((double)a, (double)b);
 }
 
-/* Returns a^b, which wraps. For b < 0 the power is a fraction, which truncates to 1, -1 or 0. */
+/* Returns a^b; an overflow wraps. For b < 0 the power is a fraction, which truncates to 1, -1 or
+ * 0. */
 static inline int64_t hdk_pow_i64(int64_t a, int64_t b)
 {
     uint64_t y = 1, base = (uint64_t)a;

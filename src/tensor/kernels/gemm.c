@@ -11,7 +11,7 @@
 
 enum {
     TILE_WORTH = 256,     /* products of at most this many multiplications use no tile */
-    LARGE = 1 << 22,      /* with more multiplications, packing a and b whole is faster */
+    LARGE = 1 << 22,      /* products of more multiplications may pack a and b into scratch */
     BLOCK_ROWS = 80 * 14, /* rows of a that are packed together; they stay in the L3 cache */
     GROUP = 4,       /* number of panels of a that are packed together before their first use */
     A_IN_PLACE = 24, /* dense rows of a are packed only if a row of c has more tiles than this */
@@ -33,7 +33,8 @@ typedef struct hdk_blocking {
     int64_t room_a, room_b;    /* elements of scratch for the packed operand */
 } hdk_blocking;
 
-/* Cuts n into as few parts of at most `most` as possible, evenly. Returns the largest part. */
+/* Cuts n evenly into as few parts of at most `most` as possible. Returns the size of the largest
+ * part. */
 static int64_t hdk_evenly(int64_t n, int64_t most)
 {
     int64_t count = (n + most - 1) / most;

@@ -27,20 +27,20 @@ typedef struct hdk_product {
     hdk_order order;
 } hdk_product;
 
-/* A product has the order HDK_SPLIT if all of this holds: both operands are dense along k; c has at
- * most HDK_SPLIT_ROWS rows, or one column; k is at least HDK_SPLIT_STEPS; the operand that is a
- * matrix has more than HDK_SPLIT_ELEMENTS elements, and no batch. */
+/* A product has the order HDK_SPLIT if all of this holds: a and b are dense along k; k is at least
+ * HDK_SPLIT_STEPS; b has no batch; either c has at most HDK_SPLIT_ROWS rows and b more than
+ * HDK_SPLIT_ELEMENTS elements, or c has one column and a more than HDK_SPLIT_ELEMENTS elements. */
 enum { HDK_SPLIT_ROWS = 8, HDK_SPLIT_STEPS = 64, HDK_SPLIT_ELEMENTS = 1 << 15 };
 
 enum { HDK_LONG = 4096 }; /* a dense dot of this many elements or more has the order HDK_LONG_DOT */
 
 struct hdk_gemm {
-    /* Indexed by dtype: float32, float64, int64. scratch has `room` bytes at a multiple of 64, or
+    /* Indexed by dtype: float32, float64, int64. scratch has room(p) bytes at a multiple of 64, or
      * is NULL. Without scratch, large products are slower, but have the same bits. */
     void (*product[3])(const hdk_product *p, void *scratch);
     int64_t (*room[3])(const hdk_product *p); /* bytes of scratch that the product uses, or 0 */
-    /* A product whose order is HDK_SPLIT, with a float32 a and a bfloat16 b. The result has the
-     * same bits as if b were converted to float32 first. */
+    /* Computes a product whose order is HDK_SPLIT, with a float32 a, a bfloat16 b and a float32 c.
+     * The result has the same bits as if b were converted to float32 first. */
     void (*bf16)(const hdk_product *p);
     int64_t tile_rows, tile_cols; /* for float32, c is best cut at multiples of these */
 };

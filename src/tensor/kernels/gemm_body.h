@@ -119,7 +119,7 @@ static void fn(add_bias)(T *c, int64_t c_row, int64_t rows, int64_t cols, const 
     }
 }
 
-/* The operands of the tiles of a block of c, packed or in place. */
+/* A block of c, and the operands of its tiles, packed or in place. */
 typedef struct BLOCK {
     int64_t rows, cols, steps;
     int64_t height; /* number of rows of each tile but the last */
@@ -129,7 +129,7 @@ typedef struct BLOCK {
     T *c;
     int64_t c_row;
     const T *raw_a; /* the part of a that is still to be packed; or NULL */
-    const T *raw_b; /* b, if the first row of tiles is still to pack it; NULL: b is read in place */
+    const T *raw_b; /* b, if the first row of tiles packs it; NULL if b is read in place */
     int64_t raw_a_row, raw_a_col, raw_b_row, raw_b_col;
     bool far_c;    /* true if c does not fit in the L2 cache */
     bool go_on;    /* true to add to c instead of setting it */
@@ -137,7 +137,8 @@ typedef struct BLOCK {
     int64_t bias_step;
 } BLOCK;
 
-/* Computes a tile in a buffer, for a number of columns that is no multiple of UNIT. */
+/* Computes a tile in a buffer and copies it to c, for a number of columns that is no multiple of
+ * UNIT. */
 static void fn(edge)(const BLOCK *t, TILE_LOOP tile, hdk_ask ask, int64_t rows, int64_t cols,
                      const T *a, const T *b, T *c)
 {
@@ -274,7 +275,7 @@ static void fn(run)(const hdk_product *p, const hdk_blocking *how, T *scratch)
 
 /* ---------------------------------------------------------------- small products */
 
-/* Computes `some` neighbouring columns of c, from column j on: each element as one chain. */
+/* Computes `some` neighbouring columns of c, from column j on, each element as one chain. */
 HDK_INLINE void fn(chain)(const int some, const hdk_product *t, int64_t j)
 {
     const int64_t k = t->k, a_col = t->a_col, b_row = t->b_row, b_col = t->b_col;
@@ -316,7 +317,8 @@ static void fn(chains)(const hdk_product *t)
     }
 }
 
-/* Adds x b to c (cols), over `steps` rows of b. The elements of x lie x_step apart. */
+/* Adds x b to c, with x (steps,), b (steps, cols) and c (cols,). The elements of x lie x_step
+ * apart. */
 HDK_INLINE void fn(add_rows)(const int steps, int64_t cols, const T *x, int64_t x_step, const T *b,
                              int64_t b_row, T *c)
 {
@@ -338,7 +340,7 @@ HDK_INLINE void fn(add_rows)(const int steps, int64_t cols, const T *x, int64_t 
 }
 
 /* For fn(rows): adds the products of `steps` steps to `cols` columns of c, in tiles if c has more
- * than three rows. Adds columns that no tile covers one row of c at a time. */
+ * than three rows. The columns that no tile covers are computed one row of c at a time. */
 static void fn(some_steps)(const hdk_product *p, int64_t steps, int64_t cols, const T *a,
                            const T *b, T *c)
 {
@@ -408,7 +410,8 @@ static void fn(long_dot)(const hdk_product *p)
     *c = sum;
 }
 
-/* Computes c for k <= 1: without a sum, -0 stays -0. For k = 0, c is -0, so c + bias is bias. */
+/* Computes c for k <= 1. There is no sum, so a product of -0 stays -0. For k = 0, c is -0, so that
+ * adding bias gives bias. */
 static void fn(outer)(const hdk_product *p)
 {
     for (int64_t i = 0; i < p->m; i++) {

@@ -8,8 +8,8 @@
  *
  * A Linear of one token reads each weight once, so memory is the limit. Every element of c is the
  * dot of a row of a with a column of b, both dense, in VECTOR chains, which are folded in halves at
- * the end. The remaining steps of k are one more chain. No bit depends on how c is cut, or on the
- * number of rows. */
+ * the end. The steps of k after the last whole vector are one more chain. No bit depends on how c
+ * is cut, or on the number of rows. */
 
 #ifdef TYPE
 

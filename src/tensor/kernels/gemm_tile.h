@@ -5,20 +5,21 @@
  *     fn(tile)[rows](k, a, a_row, a_step, b, b_step, c, c_row, go_on, ask)
  *
  * It sets c = a b, or c += a b if go_on, over k steps:
- *     a    element (i, p) at a[i * a_row + p * a_step]; packed k-major: a_row 1, a_step rows
- *     b    element (p, j) at b[p * b_step + j], 2 * VECTOR columns; packed: b_step 2 * VECTOR
+ *     a    element (i, p) at a[i * a_row + p * a_step]; if packed k-major, a_row = 1, a_step = rows
+ *     b    element (p, j) at b[p * b_step + j], 2 * VECTOR columns; if packed, b_step = 2 * VECTOR
  *     c    element (i, j) at c[i * c_row + j], 2 * VECTOR columns
  *     ask  the memory that the tile prefetches (hdk_ask)
  * fn(half) does the same for VECTOR columns. fn(packing)[rows](k, a, a_row, a_step, b, b_step,
  * panel, c, c_row, go_on) prefetches b, and also copies it to `panel`, packed. It is NULL for few
- * rows.
+ * `rows`.
  *
- * A loop of two steps, with nothing but loads beside the multiply-adds, takes the steps that
- * prefetch nothing. Intel's servers lower their clock for each other instruction; on AMD's CPUs
- * such instructions cost nothing.
+ * The steps that prefetch nothing run in a loop of two steps, with nothing but loads beside the
+ * multiply-adds. Intel's servers lower their clock for any other instruction; on AMD's CPUs those
+ * cost nothing.
  *
- * Every element of c is one chain over the steps in order, from c or from 0. No bit changes if k is
- * cut into several calls with go_on, or rows and columns into other tiles. */
+ * Every element of c is one chain of multiply-adds over the steps in order, which begins with c or
+ * with 0. No bit changes if k is cut into several calls with go_on, or rows and columns into other
+ * tiles. */
 #ifndef HEED_KERNELS_GEMM_TILE_H
 #define HEED_KERNELS_GEMM_TILE_H
 
@@ -46,7 +47,7 @@
 
 /* The memory that a tile prefetches. */
 typedef enum hdk_ask {
-    HDK_ASK_NOTHING, /* the caches have b and c */
+    HDK_ASK_NOTHING, /* nothing, because the caches have b and c */
     HDK_ASK_C,       /* the tile of c to the right, one row in each of the first steps */
     HDK_ASK_B        /* b, 16 steps ahead */
 } hdk_ask;

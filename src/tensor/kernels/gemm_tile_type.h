@@ -18,9 +18,9 @@ HDK_INLINE T fn(element)(const REACH *a, const int i)
     return *(const T *)((i < 7 ? a->row0 : a->row7) + at);
 }
 
-/* Returns sum + a b, rounded once if the CPU level has an instruction for it. If named, names this
- * instruction at AVX2 and AVX-512, with a and b in registers. Without its name GCC moves sums
- * between registers, because a tile has two loops. */
+/* Returns sum + a * b, rounded once if the CPU level has an instruction for it. If named, asks for
+ * this instruction by name at AVX2 and AVX-512, with a and b in registers. Without the name GCC
+ * would move sums between registers, because a tile has two loops. */
 HDK_INLINE V fn(vadd_product)(const bool named, V sum, V a, V b)
 {
 #if HDK_AT_AVX512 || HDK_AT_AVX2

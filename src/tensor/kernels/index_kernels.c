@@ -1,7 +1,7 @@
 /* index_kernels.c - the searches of index.h. */
 #include "tensor/kernels/index.h"
 
-/* An index is out of range if it or n - 1 - index is negative. */
+/* An index is out of range if index or n - 1 - index is negative. */
 static bool all_in_range(const int64_t *index, int64_t count, int64_t n)
 {
     uint64_t last = (uint64_t)n - 1, all = 0;

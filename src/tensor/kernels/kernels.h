@@ -68,13 +68,14 @@
 
 enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8, HDK_BF16 };
 
-/* HDK_FAMILY declares the tables of a family. `most` is the last dtype for which each level has
- * kernels of its own; level.h says which kernels AVX-512 lacks. hdk_softmax_for(dtype) returns the
- * table to use for a dtype, and hdk_softmax_common() the table that has every kernel. `lowest` is
- * the lowest level with a table of its own, plain or baseline. If it is baseline, the level plain
- * uses the baseline table. */
+/* HDK_FAMILY declares the tables of a family, and the functions that return them. For example,
+ * hdk_softmax() returns the table of the CPU level in use. `most` is the last dtype for which each
+ * level has kernels of its own; level.h says which kernels AVX-512 lacks. hdk_softmax_for(dtype)
+ * returns the table to use for a dtype, and hdk_softmax_common() the table that has every kernel.
+ * `lowest` is the lowest level with a table of its own, plain or baseline. If it is baseline, the
+ * level plain uses the baseline table. */
 
-/* Declares a family whose speed is limited by memory. AVX-512 uses its AVX2 table. */
+/* Declares a family whose speed is limited by memory, so AVX-512 uses its AVX2 table. */
 #define HDK_FAMILY_AVX2(family, lowest) HDK__FAMILY_AVX2(family, lowest, family)
 #define HDK__FAMILY_AVX2(family, lowest, function)                                                 \
     extern const struct family family##_##lowest, family##_baseline, HDK__AVX2(family);            \
@@ -122,8 +123,8 @@ static inline uint16_t hdk_to_bf16(float x)
 typedef void (*hdk_loop)(char *const *data, const int64_t *strides, int64_t n, const void *params);
 
 /* A result of HDK_STREAM_BYTES or more does not fit into the cache. It is written past the cache,
- * with streaming stores. Memory is then not read before it is written, which saves a third of the
- * traffic. */
+ * with streaming stores. Such stores do not read the memory before they write it, which saves a
+ * third of the traffic. */
 enum { HDK_STREAM_BYTES = 16 << 20 };
 
 #endif

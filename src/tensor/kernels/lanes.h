@@ -1,8 +1,9 @@
 /* lanes.h - the work that operations along one dim, such as reductions, hand to kernels.
  *
- * There are k lanes of n elements each. Element i of lane j of operand o lies at data[o] + i *
- * sn[o] + j * sk[o]; these strides count elements. An operand with one element per lane has sn 0.
- * Lanes never depend on each other, so the bits are the same for any cut over k. */
+ * There are k lanes, the vectors along that dim, of n elements each. Element i of lane j of operand
+ * o lies at data[o] + i * sn[o] + j * sk[o]; these strides count elements. An operand with one
+ * element per lane has sn 0. Lanes never depend on each other, so the bits are the same however
+ * they are cut into calls. */
 #ifndef HEED_KERNELS_LANES_H
 #define HEED_KERNELS_LANES_H
 

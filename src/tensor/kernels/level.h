@@ -9,8 +9,8 @@
 #include "tensor/kernels/kernels.h"
 
 /* Two sorts of kernels are not compiled for AVX-512: kernels for types that few programs use much,
- * and loops that combine other loops. The AVX2 kernels serve there. HDK_WIDE_TYPES is defined
- * at all other levels, and HDK_WIDE(kernel) is NULL at AVX-512. */
+ * and transposition. Their AVX2 kernels serve AVX-512, too. HDK_WIDE_TYPES is defined at all other
+ * levels, and HDK_WIDE(kernel) is NULL at AVX-512. */
 #if HDK_AT_AVX512
 #define HDK_WIDE(kernel) NULL
 #define HDK_IF_WIDE(...)
@@ -20,8 +20,9 @@
 #define HDK_IF_WIDE(...) __VA_ARGS__
 #endif
 
-/* a b + c, rounded once if the CPU level has an instruction for it, and twice otherwise. Code whose
- * bits must not depend on the level calls scalar_fma_f32 or fma, or its product a b is exact. */
+/* HDK_FMAF and HDK_FMA compute a * b + c, rounded once if the CPU level has an instruction for it,
+ * and twice otherwise. Code whose bits must not depend on the level calls scalar_fma_f32 or fma
+ * instead, unless its product a * b is exact. */
 #if HDK_AT_AVX2
 #define HDK_FUSED
 #define HDK_FMAF(a, b, c) __builtin_fmaf((a), (b), (c))

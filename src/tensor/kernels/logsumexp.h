@@ -1,5 +1,5 @@
-/* logsumexp.h - logsumexp along any dim: a template (template.h) for softmax_kernels.c, after
- * softmax_other.h and softmax_parts.h. */
+/* logsumexp.h - logsumexp along any dim: a template (template.h) for softmax_kernels.c, included
+ * after softmax_other.h and softmax_parts.h. */
 
 /* Returns the number that is subtracted before exp: the maximum m, or 0 if it is infinite. */
 static inline T fn(shift)(T m)
@@ -7,8 +7,8 @@ static inline T fn(shift)(T m)
     return m == (T)INFINITY || m == (T)-INFINITY ? 0 : m;
 }
 
-/* Returns sum(exp(x)) of a lane whose maximum is +inf, which row_exp_sum and tile_exp cannot
- * take. */
+/* Returns sum(exp(x)) of a lane whose maximum is +inf. row_exp_sum cannot take such a lane, because
+ * vexp_many_f32 takes no number above 89. */
 static HDK_NOINLINE T fn(infinite_exp_sum)(const T *x, int64_t n, int64_t xn)
 {
     T sum = 0;

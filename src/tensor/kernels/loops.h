@@ -37,16 +37,19 @@ static inline bool hdk_is_dense(const hdk_operands *o, const int64_t *strides)
 #define hdk_padded HDK_TABLE(hdk_padded)
 
 /* Runs f, which needs contiguous operands, on operands of any strides, one run of elements at a
- * time. Strided inputs are copied to buffers, and a strided output from one. */
+ * time. Before each run strided inputs are copied to buffers, and after it a strided output is
+ * copied from one. */
 void hdk_in_runs(hdk_loop f, const hdk_operands *o, char *const *data, const int64_t *strides,
                  int64_t n, const void *params);
 
-/* Runs f over the elements [from, n), which are fewer than HDK_WHOLE, padded with zeros. */
+/* Runs f over the elements [from, n) of contiguous operands. As they are fewer than HDK_WHOLE, pads
+ * the inputs with zeros. */
 void hdk_padded(hdk_loop f, const hdk_operands *o, char *const *data, int64_t from, int64_t n,
                 const void *params);
 
 /* Goes at the beginning of f, an hdk_loop of `count` operands. The last arguments are the bytes of
- * an element of each operand. The code after it has contiguous operands. */
+ * an element of each operand. If an operand is not contiguous, it runs f by hdk_in_runs and
+ * returns. So the code after it has contiguous operands. */
 #define HDK_DENSE(f, params, count, ...)                                                           \
     static const hdk_operands dense = {count, {__VA_ARGS__}};                                      \
     if (!hdk_is_dense(&dense, strides)) {                                                          \

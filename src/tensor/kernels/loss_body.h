@@ -22,7 +22,7 @@ static void fn(cross_entropy)(const hdk_logits *l, void *loss)
     }
 }
 
-/* Computes dx = (softmax(x) - onehot(target)) dy / divisor. */
+/* Computes dx = (softmax(x) - onehot(target)) * dy / divisor. */
 static void fn(cross_entropy_backward)(const hdk_logits *l, const void *g, int64_t gs,
                                        double divisor, bool stream, void *out)
 {
@@ -63,7 +63,7 @@ static void fn(square)(char *const *data, const int64_t *strides, int64_t n, con
     }
 }
 
-/* Computes dx = norm (x - t) dy. dy is one number for all elements, or has one for each. */
+/* Computes dx = norm * (x - t) * dy. dy is one number for all elements, or has one for each. */
 static void fn(square_backward)(char *const *data, const int64_t *strides, int64_t n,
                                 const void *params)
 {

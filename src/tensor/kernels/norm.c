@@ -1,7 +1,7 @@
-/* norm.c - layer normalisation of rows. With rstd = 1 / sqrt(var + eps) and u = (x - mean) rstd:
- *     forward     y = u w + b
- *     backward    dx = rstd (g - mean(g) - u mean(g u)) with g = dy w;
- *                 dw = sum of dy u, and db = sum of dy, over the rows
+/* norm.c - layer normalisation of rows. With rstd = 1 / sqrt(var + eps) and u = (x - mean) * rstd:
+ *     forward     y = u * w + b
+ *     backward    dx = rstd * (g - mean(g) - u * mean(g * u)) with g = dy * w;
+ *                 dw = sum of dy * u, and db = sum of dy, over the rows
  * The results share no memory with the operands.
  *
  * Mean and variance take two passes, each with NORM_LANES partial sums. The second pass sums the

@@ -5,7 +5,8 @@
 
 #include "tensor/kernels/kernels.h"
 
-/* stats (rows, 3) holds the mean, a correction and rstd of each row. The normalised x is
+/* stats (rows, 3) holds the mean, a correction and rstd = 1 / sqrt(var + eps) of each row. The
+ * normalised x is
  *     (x - mean - correction) * rstd
  * The correction has the digits that are lost when the mean is rounded. */
 typedef struct hdk_norm_rows {
@@ -21,7 +22,7 @@ struct hdk_norm {
     void (*layer_norm[2])(const hdk_norm_rows *r, const void *bias, double eps, bool stream,
                           void *y);
     /* Computes dx (rows, n), dweight (n,) and dbias (n,); the last two are sums over these rows
-     * alone. Each may be NULL. With `stream` dx is written past the cache. */
+     * alone. Each that is NULL is not computed. With `stream` dx is written past the cache. */
     void (*layer_norm_backward[2])(const hdk_norm_rows *r, const void *dy, bool stream, void *dx,
                                    void *dweight, void *dbias);
 };

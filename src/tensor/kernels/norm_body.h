@@ -12,7 +12,8 @@ static inline T fn(norm_fold)(T *p)
 
 /* ---------------------------------------------------------------- vectors of T */
 
-/* Sets y to v. With `stream` v is written past the cache, and y is aligned to the size of v. */
+/* Sets y to v. With `stream` v is written past the cache, and y must be aligned to the size of
+ * v. */
 HDK_INLINE void fn(vput)(T *y, V v, bool stream)
 {
     if (stream) {
@@ -47,8 +48,8 @@ static HDK_NOINLINE T fn(norm_sum)(const T *restrict x, int64_t n)
     return n < NORM_SHORT ? p[0] : fn(norm_fold)(p);
 }
 
-/* Sets of[0] = sum(g) and of[1] = sum(g u), with g = dy w - shift and u = (x - mean - correction)
- * rstd. */
+/* Sets of[0] = sum(g) and of[1] = sum(g * u), with u = (x - mean - correction) * rstd and g = dy *
+ * w - shift. If w is NULL, w is 1. */
 HDK_INLINE void fn(two_sums)(const T *restrict x, const T *restrict dy, const T *restrict w,
                              T shift, const T *stats, int64_t n, T *of)
 {
@@ -86,8 +87,8 @@ static HDK_NOINLINE void fn(norm_moments)(const T *x, int64_t n, T shift, T *of)
     fn(two_sums)(x, x, NULL, shift, (const T[]){shift, 0, 1}, n, of);
 }
 
-/* Computes y = u w + b, where u is the normalised x, and u w is rounded. Without b it adds 0, so no
- * y is -0. */
+/* Computes y = u * w + b, where u is the normalised x, and u * w is rounded. If w is NULL, w is 1.
+ * If b is NULL, adds 0, so no y is -0. */
 static HDK_NOINLINE void fn(normalized)(const T *restrict x, int64_t n, const T *stats,
                                         const T *restrict w, const T *restrict b, bool stream,
                                         T *restrict y)
@@ -128,7 +129,7 @@ static void fn(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps,
 
 /* ---------------------------------------------------------------- backward */
 
-/* Sets of[0] = mean(g) and of[1] = mean(g u), with g = dy w and u the normalised x. */
+/* Sets of[0] = mean(g) and of[1] = mean(g * u), with g = dy * w and u the normalised x. */
 static HDK_NOINLINE void fn(row_means)(const T *x, const T *dy, const T *w, const T *stats,
                                        int64_t n, T *of)
 {
@@ -137,9 +138,9 @@ static HDK_NOINLINE void fn(row_means)(const T *x, const T *dy, const T *w, cons
     of[1] /= (T)n;
 }
 
-/* Computes dx = rstd (g - mean(g) - u mean(g u)), with g = dy w and u the normalised x. Unless dw
- * is NULL, adds dy u to dw and dy to db. Prefetches more than the sums do, because it computes
- * more. */
+/* Computes dx = rstd * (g - mean(g) - u * mean(g * u)), with g = dy * w and u the normalised x.
+ * Unless dw is NULL, adds dy * u to dw and dy to db. Prefetches both x and dy, because it computes
+ * more than two_sums, which prefetches only x. */
 static HDK_NOINLINE void fn(row_dx)(const T *restrict x, const T *restrict dy, const T *restrict w,
                                     const T *stats, const T *of, int64_t n, bool stream,
                                     T *restrict dx, T *restrict dw, T *restrict db)
@@ -172,7 +173,7 @@ static HDK_NOINLINE void fn(row_dx)(const T *restrict x, const T *restrict dy, c
     }
 }
 
-/* Adds dy u to dw and dy to db, each unless it is NULL. */
+/* Adds dy * u to dw and dy to db, each unless it is NULL. u is the normalised x. */
 static inline void fn(row_dw)(const T *restrict x, const T *restrict dy, const T *stats, int64_t n,
                               T *restrict dw, T *restrict db)
 {
@@ -185,8 +186,9 @@ static inline void fn(row_dw)(const T *restrict x, const T *restrict dy, const T
     }
 }
 
-/* Computes dx, dw and db of row i, each unless it is NULL. If all three are requested, which is the
- * most frequent case, one pass after the sums computes them together. */
+/* Computes dx of row i, and adds the row's part to dw and db, each unless it is NULL. If all three
+ * are requested, which is the most frequent case, one pass after the sums computes them
+ * together. */
 static inline void fn(row_backward)(const hdk_norm_rows *r, int64_t i, const T *dy, T *dx, T *dw,
                                     T *db, bool stream)
 {

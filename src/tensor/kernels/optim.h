@@ -11,20 +11,21 @@
 
 /* The numbers of a step. Those that a kernel does not read are 0. */
 typedef struct hdk_numbers {
-    double lr;           /* the learning rate; Adam: lr / (1 - beta1^t); Adagrad: after lr_decay */
+    double lr; /* the learning rate; Adam: lr / (1 - beta1^t); Adagrad: the rate after lr_decay */
     double weight_decay; /* gradient += weight_decay * parameter; 0 for AdamW */
-    double decay; /* the parameter's factor: 1 - lr weight_decay for AdamW and Lion; 1 for Adam */
-    double momentum, dampening;
-    double beta1, beta2; /* RMSprop: beta2 is alpha */
-    double w2;           /* 1 - beta2; 1 for Adagrad, whose beta2 is 1, too */
-    double correction2;  /* Adam: sqrt(1 - beta2^t) */
+    double decay; /* the parameter's factor: 1 - lr * weight_decay for AdamW and Lion; 1 for Adam */
+    double momentum, dampening; /* SGD; RMSprop: only momentum */
+    double beta1, beta2;        /* RMSprop: beta2 is alpha */
+    double w2;                  /* 1 - beta2; 1 for Adagrad, whose beta2 is 1, too */
+    double correction2;         /* Adam: sqrt(1 - beta2^t) */
     double eps;
-    double nesterov, first; /* SGD: 0 or 1, because bools would keep the loop from vectorising;
-                             * if `first` is 1, v becomes the gradient */
+    double nesterov, first; /* SGD's flags, 0 or 1; bools would keep the loop from
+                             * vectorising. If `first` is 1, the gradient replaces v. */
     bool maximize;
 } hdk_numbers;
 
-/* The arrays and the numbers of a step. A state is NULL if the options need none. */
+/* The arrays and the numbers of a step: the parameter p, its gradient g, and its states. A state is
+ * NULL if the options need none. */
 typedef struct hdk_step {
     void *p;
     const void *g;

@@ -1,6 +1,7 @@
 /* optim_body.h - norms and clipping of gradients: a template (template.h) for optim_kernels.c. */
 
-/* Returns the sum of squares in double, in eight parts that the compiler may keep in vectors. */
+/* Returns the sum of the squares of x, added in double, in eight partial sums that the compiler may
+ * keep in vectors. */
 static double fn(norm_squares)(const T *x, int64_t n)
 {
     double part[8] = {0};

@@ -7,7 +7,7 @@
 
 #include "tensor/kernels/template.h"
 
-/* lerp(m, g, w) = m + w (g - m), computed from m or from g, whichever is nearer. */
+/* LERP is m + w * (g - m), computed from m or from g, whichever is nearer. */
 #define LERP(m, g, w) ((w) < (T)0.5 ? FMA(w, (g) - (m), m) : FMA((w)-1, (g) - (m), g))
 
 #define TYPE f32

@@ -11,15 +11,17 @@
 
 #else
 
-/* Returns dx = g + weight_decay x, with -g in place of g if `maximize`. */
+/* Returns dx = g + weight_decay * x, with -g in place of g if `maximize`. */
 HDK_INLINE T fn(direction)(T g, T x, const hdk_numbers *o)
 {
     const T sign = o->maximize ? -1 : 1, decay = (T)o->weight_decay;
     return decay != 0 ? FMA(decay, x, sign * g) : sign * g;
 }
 
-/* A step of SGD: v = momentum v + (1 - dampening) dx, or v = dx at the first step; then dx = v or,
- * with Nesterov, dx = dx + momentum v; p -= lr dx. */
+/* A step of SGD:
+ *     v = momentum * v + (1 - dampening) * dx, or v = dx at the first step
+ *     dx = v or, with Nesterov, dx = dx + momentum * v; p -= lr * dx
+ * If v is NULL, the step is p -= lr * dx alone. */
 HDK_INLINE void fn(sgd_run)(T *restrict p, const T *restrict g, T *restrict v, int64_t begin,
                             int64_t end, const hdk_numbers o)
 {
@@ -45,9 +47,11 @@ static void fn(sgd)(const hdk_step *s, int64_t begin, int64_t end)
     }
 }
 
-/* A step of Adam: m = lerp(m, dx, 1 - beta1); v = beta2 v + w2 dx^2; p = decay p - lr m / (sqrt(v)
- * / correction2 + eps). If `top` is given, it holds the largest v so far, which replaces v in p's
- * equation. If v is NaN, so is this number from then on. */
+/* A step of Adam:
+ *     m = lerp(m, dx, 1 - beta1); v = beta2 * v + w2 * dx^2
+ *     p = decay * p - lr * m / (sqrt(v) / correction2 + eps)
+ * Unless `top` is NULL, it holds the largest v so far, which replaces v in p's equation. If v is
+ * NaN, top is NaN from then on. */
 HDK_INLINE void fn(adam_run)(T *restrict p, const T *restrict g, T *restrict m, T *restrict v,
                              T *restrict top, int64_t begin, int64_t end, const hdk_numbers o)
 {
@@ -75,10 +79,10 @@ static void fn(adam)(const hdk_step *s, int64_t begin, int64_t end)
     }
 }
 
-/* A step of RMSprop: s = alpha s + w dx^2; p -= lr dx / (sqrt(s - m^2) + eps), where m is the
- * running mean of dx, or 0 if m is NULL. With momentum, v = momentum v + dx / (sqrt(s - m^2) + eps)
- * and p -= lr v. If alpha and w are 1 and v and m are NULL, this is Adagrad's step, with the same
- * bits. */
+/* A step of RMSprop, where m is the running mean of dx, or 0 if m is NULL:
+ *     s = alpha * s + w * dx^2; d = sqrt(s - m^2) + eps; p -= lr * dx / d
+ * Unless v is NULL, v = momentum * v + dx / d, and p -= lr * v instead. If alpha and w are 1 and v
+ * and m are NULL, this is Adagrad's step, with the same bits. */
 HDK_INLINE void fn(rmsprop_run)(T *restrict p, const T *restrict g, T *restrict s, T *restrict v,
                                 T *restrict m, int64_t begin, int64_t end, const hdk_numbers o)
 {
@@ -112,8 +116,8 @@ static void fn(rmsprop)(const hdk_step *k, int64_t begin, int64_t end)
     }
 }
 
-/* A step of Lion: c = beta1 m + w1 dx; m = beta2 m + w2 dx; p = decay p - lr sign(c). If c is NaN,
- * p becomes NaN. */
+/* A step of Lion: c = beta1 * m + w1 * dx; m = beta2 * m + w2 * dx; p = decay * p - lr * sign(c).
+ * If c is NaN, p becomes NaN. */
 static void fn(lion)(const hdk_step *s, int64_t begin, int64_t end)
 {
     T *restrict p = s->p, *restrict m = s->state[0];

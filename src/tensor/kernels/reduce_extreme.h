@@ -1,6 +1,6 @@
-/* reduce_extreme.h - maximum or minimum, and its place: a template for reduce_extremes.h, which
- * defines MOST (max or min), OP (>= or <=) and STRICTLY (> or <). The result of a lane with a NaN
- * is NaN. */
+/* reduce_extreme.h - maximum or minimum, and its place: a template (template.h) for
+ * reduce_extremes.h, which defines MOST (max or min), OP (>= or <=) and STRICTLY (> or <). The
+ * result of a lane with a NaN is NaN. */
 
 static T best(run)(const T *restrict x, int64_t n)
 {

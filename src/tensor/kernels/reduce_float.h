@@ -1,5 +1,6 @@
 /* reduce_float.h - the reductions that only floats have: a template (template.h) for
- * reduce_kernels.c, after reduce_sum.h. The variance is computed in float64 for both types. */
+ * reduce_kernels.c, included after reduce_sum.h. The variance is computed in float64 for both
+ * types. */
 
 /* Adds to each sum[l] the sum of x - mean, or of (x - mean)^2 if squared, over every
  * REDUCE_LANES-th element from x[l] on. */
@@ -85,7 +86,7 @@ static void fn(tile_var)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t 
 REDUCTION(fn(var), T, T, REDUCE_TILE, fn(run_var)(x, sn, n, p),
           fn(tile_var)(x, sn, sk, n, k, y, ys, p))
 
-/* Computes y = g (x - m). g and m are one number each, or have one element per element of x. */
+/* Computes y = g * (x - m). g and m are one number each, or have one element per element of x. */
 static void fn(center)(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
     T *restrict y = (T *)data[0], room[3][REDUCE_BLOCK];

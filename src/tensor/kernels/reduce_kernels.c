@@ -1,11 +1,11 @@
 /* reduce_kernels.c - reductions along lanes: the sum of x_i, the sum of (x_i - mean)^2 / p, max or
- * min of x_i, the first i where it is, any and all. Only y is written.
+ * min of x_i and its first index i, any and all. Only y is written.
  *
  * There are two ways, and both read memory in order. If the elements of a lane lie closer together
  * than neighbouring lanes, the lane is a run, and is reduced by itself. Otherwise a tile of lanes
- * is reduced at a time, row by row. A run or a row with gaps is first copied, a block at a time, so
- * that compilers vectorise both ways. The bits depend on n and on the way, never on gaps or the CPU
- * level. */
+ * is reduced at a time, row by row. A run or a row with gaps between its elements is first copied,
+ * a block at a time, so that compilers vectorise both ways. The bits depend on n and on the way,
+ * never on gaps or the CPU level. */
 #include <string.h>
 
 #include "tensor/kernels/reduce.h"
@@ -20,8 +20,9 @@ enum {
     LEVELS = 13 /* levels of partial sums (reduce_sum.h): HDK_SUM_MAX / REDUCE_STEP is 2^12 */
 };
 
-/* Defines a reduction of lanes of type X to one y of type Y per lane. RUN is the result of one lane
- * that is read by itself. TILES computes k <= SIDE_BY_SIDE lanes side by side. */
+/* Defines a reduction of lanes of type X to one y of type Y per lane. RUN is an expression for the
+ * result of one lane that is read by itself. TILES is a call that computes k <= SIDE_BY_SIDE lanes
+ * side by side. */
 #define REDUCTION(name, Y, X, SIDE_BY_SIDE, RUN, TILES)                                            \
     static void name(const hdk_lanes *l, void *const *data, double p)                              \
     {                                                                                              \
@@ -39,7 +40,8 @@ enum {
         }                                                                                          \
     }
 
-/* The names for the maximum and the minimum: best(run) is max_run_f32, min_run_f32 and so on. */
+/* best(run) is max_run_f32, min_run_f32 and so on: the type's name for the maximum or the
+ * minimum. */
 #define best(name) HDK__JOIN(MOST, fn(name))
 
 #define IS_FLOAT ((T)0.5 > 0)
@@ -71,9 +73,9 @@ enum {
 #undef TYPE
 
 /* The functions for any and all. `truth` sets each of n bytes to 1 if the element of x is not 0,
- * and to 0 otherwise. If `zero`, `has` returns true if the run has an element that is 0; `all`
- * calls it so. Otherwise `has` returns true if the run has an element that is not 0; `any` calls it
- * so. FLAGS is an integer as wide as T. */
+ * and to 0 otherwise. With `zero`, `has` returns true if the run has an element that is 0, for
+ * `all`. Without `zero`, it returns true if the run has an element that is not 0, for `any`. FLAGS
+ * is an integer type as wide as T. */
 #define TRUTH(type, T, FLAGS)                                                                      \
     static void truth_##type(const void *from, int64_t at, int64_t stride, int64_t n, uint8_t *y)  \
     {                                                                                              \

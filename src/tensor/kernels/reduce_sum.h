@@ -95,8 +95,8 @@ static T fn(run_sum)(const T *x, int64_t sn, int64_t n)
     return fn(collect)(level, blocks);
 }
 
-/* Sets s to the sums of k <= REDUCE_TILE lanes of at most REDUCE_STEP elements, in order. Adds four
- * rows at a time, which saves loads of s. */
+/* Sets s to the sums of k <= REDUCE_TILE lanes of n <= REDUCE_STEP elements, which are added in
+ * order. Adds four rows at a time, which saves loads of s. */
 static inline void fn(step_sum)(const T *x, int64_t sn, int64_t sk, int64_t n, int64_t k,
                                 T *restrict s)
 {

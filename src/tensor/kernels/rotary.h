@@ -1,5 +1,6 @@
 /* rotary.h - rotary position embedding, over lanes (lanes.h) of an even n, with sn 1 for all
- * operands: y, x, cos and sin. */
+ * operands: y, x, cos and sin. `turn` computes y = x * cos + (-x2, x1) * sin, where x1 and x2 are
+ * the halves of a lane. */
 #ifndef HEED_KERNELS_ROTARY_H
 #define HEED_KERNELS_ROTARY_H
 

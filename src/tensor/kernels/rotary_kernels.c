@@ -1,4 +1,4 @@
-/* rotary_kernels.c - y = x cos + (-x2, x1) sin, where x1 and x2 are the halves of a lane. Each
+/* rotary_kernels.c - y = x * cos + (-x2, x1) * sin, where x1 and x2 are the halves of a lane. Each
  * product is rounded, as if PyTorch's operations ran one after another. */
 #include "tensor/kernels/loops.h"
 #include "tensor/kernels/rotary.h"

@@ -25,8 +25,8 @@ static inline float scalar_of_f32(uint32_t bits)
     return x;
 }
 
-/* Returns a b + c, rounded once, at every CPU level. For WebAssembly, which has no instruction for
- * it, this is faster than a call of fmaf. */
+/* Returns a * b + c, rounded once, at every CPU level. For WebAssembly, which has no instruction
+ * for it, this is faster than a call of fmaf. */
 HDK_INLINE float scalar_fma_f32(float a, float b, float c)
 {
 #ifdef __wasm__
@@ -36,11 +36,11 @@ HDK_INLINE float scalar_fma_f32(float a, float b, float c)
 #endif
 }
 
-/* exp(x) = 2^q e^s with q = rint(x log2 e), |s| <= ln(2) / 2, and a polynomial of degree 7 for e^s.
- * The steps, their order and their fused multiply-adds are those of PyTorch's softmax. The bits are
- * the same at every CPU level, because scalar_fma_f32 is exact even without an instruction for it.
- * For x <= -104 it is 0, for x > 88.73 infinity, for NaN NaN. Subnormal results are rounded
- * once. */
+/* exp(x) = 2^q * e^s with q = rint(x * log2(e)), |s| <= ln(2) / 2, and a polynomial of degree 7 for
+ * e^s. The steps, their order and their fused multiply-adds are those of PyTorch's softmax. The
+ * bits are the same at every CPU level, because scalar_fma_f32 is exact even without an instruction
+ * for it. It is 0 for x <= -104, infinity for x > 88.73, and NaN for NaN. Subnormal results are
+ * rounded once. */
 
 /* 1.5 * 2^23. The sum v + HDK_EXP_SHIFT has rint(v) in its low bits. Subtracting HDK_EXP_SHIFT
  * again gives rint(v). */
@@ -50,15 +50,15 @@ HDK_INLINE float scalar_fma_f32(float a, float b, float c)
 #define HDK_LN2 0.693145751953125f /* the first bits of ln 2; HDK_LN2_REST has the others */
 #define HDK_LN2_REST 1.428606765330187045e-06f
 
-/* The coefficients of p in e^s = 1 + s + s^2 p(s), the highest power first. */
+/* The coefficients of p in e^s = 1 + s + s^2 * p(s), the highest power first. */
 enum { HDK_EXP_TERMS = 6 };
 static const float hdk_exp_p[HDK_EXP_TERMS] = {
     0.000198527617612853646278381f, 0.00139304355252534151077271f, 0.00833336077630519866943359f,
     0.0416664853692054748535156f,   0.166666671633720397949219f,   0.5f};
 
-/* Returns u 2^q, rounded once, for a whole number q from -150 to 129 and u near 1; shifted is q +
- * HDK_EXP_SHIFT. 2^q may be out of range, but its two factors are not, and only the second product
- * rounds. */
+/* Returns u * 2^q, rounded once. q must be a whole number from -150 to 129, u near 1, and `shifted`
+ * q + HDK_EXP_SHIFT. 2^q may be out of range, but its two factors are not, and only the second
+ * product rounds. */
 HDK_INLINE float scalar_scale_f32(float u, float shifted)
 {
     uint32_t exponent = scalar_bits_f32(shifted) - scalar_bits_f32(HDK_EXP_SHIFT) + 2 * 127;
@@ -85,8 +85,8 @@ HDK_INLINE float scalar_exp_f32(float x)
 }
 
 /* log, tanh and erf are within 2 units in the last place of the exact value at every CPU level; the
- * special values are C's (Annex F). tools/generate/fit_vmath.py makes their polynomials, with the
- * least possible largest error. A level without fused multiply-adds rounds twice. */
+ * special values are C's (Annex F). tools/generate/fit_vmath.py fits their polynomials, so that the
+ * largest error is as small as possible. A level without fused multiply-adds rounds twice. */
 
 /* Returns the polynomial with the n coefficients c, the highest power first. */
 HDK_INLINE float scalar_polynomial_f32(float x, int n, const float *c)
@@ -99,7 +99,7 @@ HDK_INLINE float scalar_polynomial_f32(float x, int n, const float *c)
     return y;
 }
 
-/* Returns log x = e log 2 + f - f^2 / 2 + f^3 p(f), where x = m 2^e with m from sqrt(1/2) to
+/* Returns log x = e * log 2 + f - f^2 / 2 + f^3 * p(f), where x = m * 2^e with m from sqrt(1/2) to
  * sqrt(2), and f = m - 1. log 2 has two parts; e times the first part is exact. */
 HDK_INLINE float scalar_log_f32(float x)
 {
@@ -123,7 +123,7 @@ HDK_INLINE float scalar_log_f32(float x)
     return x < INFINITY ? y : x; /* infinity and NaN stay */
 }
 
-/* Returns tanh x. With a = |x|, it is a + a^3 p(a^2) for a < 0.625, and 1 - 2 / (e^(2a) + 1)
+/* Returns tanh x. With a = |x|, it is a + a^3 * p(a^2) for a < 0.625, and 1 - 2 / (e^(2a) + 1)
  * otherwise, with x's sign. */
 HDK_INLINE float scalar_tanh_f32(float x)
 {
@@ -136,8 +136,8 @@ HDK_INLINE float scalar_tanh_f32(float x)
     return copysignf(a < 0.625f ? near : far, x); /* -0 stays -0 */
 }
 
-/* Returns erf x. With a = |x|, it is a + a p(a^2) for a < 0.9375, and 1 - e^-(t + t q(t)) with t =
- * min(a, 4) otherwise, with x's sign. */
+/* Returns erf x. With a = |x|, it is a + a * p(a^2) for a < 0.9375, and 1 - e^-(t + t * q(t)) with
+ * t = min(a, 4) otherwise, with x's sign. */
 HDK_INLINE float scalar_erf_f32(float x)
 {
     float z = x * x, a = fabsf(x), t = a > 4 ? 4 : a; /* a NaN stays */

@@ -4,8 +4,8 @@
  * Results are within 2 units in the last place of the exact value, those of exp and log within 1.
  * The special values are C's (Annex F). The bits are the same at every CPU level: multiply-adds are
  * fused (HDK_FMA) only where this cannot change the result, as for an exact product. Every branch
- * is computed and one is chosen. tools/generate/fit_vmath.py makes the coefficients. float32
- * functions may compute here, too, and round once. */
+ * is computed and one is chosen. tools/generate/fit_vmath.py makes the coefficients. Functions of
+ * float32 may compute in float64, too, and round the result once. */
 #ifndef HEED_KERNELS_SCALAR_F64_H
 #define HEED_KERNELS_SCALAR_F64_H
 
@@ -40,7 +40,7 @@ HDK_INLINE double scalar_polynomial_f64(double x, int n, const double *c)
     return n % 2 ? upper * square + c[0] + x * lower : lower + x * upper;
 }
 
-/* Adding F64_SHIFT leaves the nearest whole number in the low bits of the sum. */
+/* The sum v + F64_SHIFT has the whole number nearest to v in its low bits. */
 #define F64_SHIFT 0x1.8p52
 
 #define F64_LN2 0x1.62e42feep-1 /* the first 32 bits of ln 2; F64_LN2_REST has the others */
@@ -48,7 +48,7 @@ HDK_INLINE double scalar_polynomial_f64(double x, int n, const double *c)
 
 /* ---------------------------------------------------------------- exp */
 
-/* Returns p and sets *power to q, where e^(x + rest) = 2^q (1 + p). rest is small. */
+/* Returns p and sets *power to q, where e^(x + rest) = 2^q * (1 + p). rest is small. */
 HDK_INLINE double scalar_exp_part_f64(double x, double rest, uint64_t *power)
 {
     static const double exp_p[] = {0.5000000000000001,     0.16666666666666669,
@@ -76,7 +76,7 @@ HDK_INLINE double scalar_exp_f64(double x)
     return p * scalar_of_f64(half << 52) * scalar_of_f64((power - half) << 52);
 }
 
-/* Returns exp(x) for a sum with 1, in which results below e^-700 do not count. */
+/* Returns exp(x) for a caller that adds 1 to it, so that results below e^-700 do not count. */
 HDK_INLINE double scalar_exp_beside_1_f64(double x)
 {
     uint64_t power;
@@ -97,8 +97,8 @@ HDK_INLINE double scalar_expm1_f64(double x, double rest, double *low)
     return t;
 }
 
-/* Returns tanh x. With t = e^(-2 |x|) - 1, it is -t / (2 + t), with x's sign. A correction makes up
- * for the rounding of t and of 2 + t. In it, a straight line replaces 1 / (2 + t). */
+/* Returns tanh x. With t = e^(-2 * |x|) - 1, it is -t / (2 + t), with x's sign. A correction makes
+ * up for the rounding of t and of 2 + t. In it, a straight line approximates 1 / (2 + t). */
 HDK_INLINE double scalar_tanh_f64(double x)
 {
     double a = fabs(x), low,
@@ -107,9 +107,9 @@ HDK_INLINE double scalar_tanh_f64(double x)
     return copysign(y + (low - y * rest) * (1.457 - 0.5 * sum), x);
 }
 
-/* Returns erf x. With a = min(|x|, 6), it is 1 - e^-(a (2 / sqrt(pi) + a p(a) / q(a))), with x's
- * sign. The upper halves of a and of 2 / sqrt(pi) have an exact product; the other terms are small
- * beside it. */
+/* Returns erf x. With a = min(|x|, 6), it is 1 - e^-(a * (2 / sqrt(pi) + a * p(a) / q(a))), with
+ * x's sign. The upper halves of a and of 2 / sqrt(pi) have an exact product; the other terms are
+ * small beside it. */
 HDK_INLINE double scalar_erf_f64(double x)
 {
     static const double p[] = {0.6366197723675814,    1.2596483064114898,    1.2073247251922066,
@@ -137,7 +137,7 @@ HDK_INLINE double scalar_erf_f64(double x)
 
 /* ---------------------------------------------------------------- log */
 
-/* Returns log(m 2^e) + rest, for m = 1 + f from sqrt(1/2) to sqrt(2) and a small rest. */
+/* Returns log(m * 2^e) + rest, for m = 1 + f from sqrt(1/2) to sqrt(2) and a small rest. */
 HDK_INLINE double scalar_log_of_f64(double f, double e, double rest)
 {
     static const double log_p[] = {0.666666666666667,  0.39999999999899505, 0.28571428625975487,
@@ -149,7 +149,8 @@ HDK_INLINE double scalar_log_of_f64(double f, double e, double rest)
     return HDK_FMA(e, F64_LN2, f - (half - low));
 }
 
-/* Returns f and sets *e, where x = (1 + f) 2^e. x is positive and normal. */
+/* Returns f and sets *e, where x = (1 + f) * 2^e. They mean nothing unless x is positive and
+ * normal. */
 HDK_INLINE double scalar_split_f64(double x, double *e)
 {
     const uint64_t sqrt_half = 0x3fe6a09e667f3bcd, one = 0x3ff0000000000000;
@@ -185,7 +186,7 @@ HDK_INLINE double scalar_log1p_f64(double x)
 
 /* ---------------------------------------------------------------- for float32 results
  *
- * Their relative error is less than 2^-32. */
+ * The relative error of these functions is less than 2^-32. */
 
 /* Returns exp(x) for x from -700 to 700, and NaN if x is NaN. */
 HDK_INLINE double scalar_exp_short_f64(double x)
@@ -199,7 +200,7 @@ HDK_INLINE double scalar_exp_short_f64(double x)
     return p * scalar_of_f64((scalar_bits_f64(shifted) - scalar_bits_f64(F64_SHIFT) + 1023) << 52);
 }
 
-/* Returns log(m 2^e), for m = 1 + f from sqrt(1/2) to sqrt(2). */
+/* Returns log(m * 2^e), for m = 1 + f from sqrt(1/2) to sqrt(2). */
 HDK_INLINE double scalar_log_short_of_f64(double f, double e)
 {
     static const double log_p[] = {0.6666666655449709, 0.40000121839806124, 0.2855082081596066,
@@ -215,8 +216,9 @@ HDK_INLINE double scalar_log1p_short_f64(double x)
     return scalar_log_ends_f64(u, x == 0 ? x : y); /* -0 stays -0 */
 }
 
-/* Returns a^b = e^(b log |a|), with its sign. It is NaN if a is negative and finite, and b is not
- * whole. a and b are numbers of float32, of which all from 2^24 on are even. */
+/* Returns a^b, which is e^(b * log |a|) with the sign of the power. It is NaN if a is negative and
+ * finite, and b is not whole. a and b must be float32 numbers, because every b from 2^24 on is
+ * taken for even. */
 HDK_INLINE double scalar_pow_short_f64(double a, double b)
 {
     double e, base = fabs(a), f = scalar_split_f64(base, &e);
@@ -244,7 +246,7 @@ HDK_INLINE double scalar_either_f64(uint64_t mask, double a, double b)
     return scalar_of_f64(scalar_bits_f64(b) ^ (differ & mask));
 }
 
-/* Returns sin(x + quarters pi / 2). Writes x as q pi / 2 + r, where pi / 2 is the sum of three
+/* Returns sin(x + quarters * pi / 2). Writes x as q * pi / 2 + r, where pi / 2 is the sum of three
  * parts. q times each of the first two parts is exact. */
 HDK_INLINE double scalar_sin_f64(double x, int quarters)
 {
@@ -272,11 +274,11 @@ HDK_INLINE double scalar_sin_f64(double x, int quarters)
     return quarters == 0 && x == 0 ? x : y; /* -0 stays -0 */
 }
 
-/* Returns sin(x + half pi), for a float32 x with |x| < F64_SIN_MOST and a float32 result; half is 0
- * or 0.5. Writes x as q pi + r, where pi is the sum of two parts. The products of x with 1 / pi and
- * of q with both parts are exact, so q and r are the same with and without fused multiply-adds. The
- * polynomial differs in its last bits, but the float32 result does not: HEED_TEST_STEP=1 compares
- * it for every x (tests/ops/test_unary.c). */
+/* Returns sin(x + half * pi), for a float32 x with |x| < F64_SIN_MOST and a float32 result; half is
+ * 0 or 0.5. Writes x as q * pi + r, where pi is the sum of two parts. The products of x with 1 / pi
+ * and of q with both parts are exact, so q and r are the same with and without fused multiply-adds.
+ * The polynomial differs in its last bits, but the float32 result does not: with HEED_TEST_STEP=1,
+ * tests/ops/test_unary.c compares it for every x. */
 HDK_INLINE double scalar_sin_short_f64(double x, double half)
 {
     static const double sin_p[] = {0.9999999999999496,    -0.1666666666646655,

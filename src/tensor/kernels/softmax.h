@@ -21,7 +21,7 @@ struct hdk_softmax {
 };
 HDK_FAMILY(hdk_softmax, plain, HDK_F32)
 
-/* Returns the level's kernel or, if it has none, that of the common table (kernels.h). */
+/* Returns the CPU level's kernel or, if it has none, the kernel of the common table (kernels.h). */
 static inline hdk_lane_kernel hdk_softmax_along(int op, int where, int dtype)
 {
     hdk_lane_kernel kernel = hdk_softmax()->along[op][where][dtype];

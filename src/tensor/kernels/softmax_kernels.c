@@ -1,7 +1,7 @@
 /* softmax_kernels.c - softmax, log_softmax, logsumexp, cumsum, cross entropy and squared error,
  * forward and backward. With m = max of x and s = sum of e^(x - m) in a lane:
- *     softmax      y = e^(x - m) / s               dx = y (dy - sum(dy y))
- *     log_softmax  y = x - m - log s               dx = dy - e^y sum(dy)
+ *     softmax      y = e^(x - m) / s               dx = y * (dy - sum(dy * y))
+ *     log_softmax  y = x - m - log s               dx = dy - e^y * sum(dy)
  *     logsumexp    y = m + log s
  *     cumsum       y_i = x_0 + ... + x_i
  * Only results are written. Along a dim other than the last, dx may be dy.
@@ -28,7 +28,7 @@ enum {
     ROWS_AHEAD = 4,      /* a row of a tile is prefetched this many rows before it is read */
     SHORT_ROWS = 64,     /* rows of fewer than 8 elements are computed this many at a time */
     SOFTMAX_ROOM = 4096, /* number of elements of a row that fit into a buffer in the L1 cache */
-    LOGITS_ROOM = 2048
+    LOGITS_ROOM = 2048   /* number of logits that cross entropy's backward computes at a time */
 };
 
 /* Returns the length of the part that begins at i, if `all` elements are cut into parts of `most`.
@@ -63,8 +63,8 @@ enum {
 };
 
 /* Defines the kernel `name`, which computes y_i = x_0 + ... + x_i, summed in the type SUM. Backward
- * runs it from the end, with negative strides. It takes LANES_TOGETHER lanes at a time if the
- * elements of a lane lie closer together than the lanes, and more lanes otherwise. */
+ * runs it from the end, with negative strides. Takes LANES_TOGETHER lanes at a time if the elements
+ * of a lane lie closer together than neighbouring lanes, and more lanes otherwise. */
 #define CUMSUM(name, T, SUM)                                                                       \
     HDK_INLINE void name##_tile(const hdk_lanes *l, T *restrict y, const T *restrict x, int64_t k) \
     {                                                                                              \

@@ -1,5 +1,5 @@
 /* softmax_last.h - softmax and log_softmax along the last dim, row by row: a template (template.h)
- * for softmax_kernels.c, after softmax_other.h and softmax_parts.h. */
+ * for softmax_kernels.c, included after softmax_other.h and softmax_parts.h. */
 
 /* Computes the softmax of k rows of n < 8 elements, and writes it to y (k, n). exp runs over all
  * elements at once. */
@@ -67,7 +67,7 @@ static void fn(softmax_last)(const hdk_lanes *l, void *const *data, double p)
     hdk_stream_end();
 }
 
-/* Computes dx = (dy - sum(dy y)) y. */
+/* Computes dx = (dy - sum(dy * y)) * y. */
 static void fn(softmax_last_backward)(const hdk_lanes *l, void *const *data, double p)
 {
     for (int64_t j = 0; j < l->k; j++) {
@@ -99,7 +99,7 @@ static void fn(log_softmax_last)(const hdk_lanes *l, void *const *data, double p
     hdk_stream_end();
 }
 
-/* Computes dx = dy - exp(y) sum(dy). */
+/* Computes dx = dy - exp(y) * sum(dy). */
 static void fn(log_softmax_last_backward)(const hdk_lanes *l, void *const *data, double p)
 {
     T room[SOFTMAX_ROOM];

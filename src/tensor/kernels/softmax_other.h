@@ -1,4 +1,4 @@
-/* softmax_other.h - softmax and log_softmax along other dims than the last, SOFTMAX_TILE lanes at
+/* softmax_other.h - softmax and log_softmax along dims other than the last, SOFTMAX_TILE lanes at
  * once: a template (template.h), which every CPU level compiles for float32 and float64. Lanes that
  * are not side by side are copied row by row. */
 
@@ -16,11 +16,11 @@ static HDK_NOINLINE void fn(lanes_copy)(T *to, int64_t to_sk, const T *from, int
     }
 }
 
-/* Prefetches the row that lies ROWS_AHEAD rows after x. Rows of a large tensor lie far apart, and
- * no CPU predicts them. */
+/* Prefetches the row that lies ROWS_AHEAD rows after x, if its lanes are side by side. Rows of a
+ * large tensor lie far apart, so no CPU prefetches them by itself. */
 static HDK_NOINLINE void fn(tile_ahead)(const T *x, int64_t sn, int64_t k, int64_t sk)
 {
-    /* Without this, compilers drop the calls of a function that computes nothing. */
+    /* Without this statement, compilers drop the calls, because the function computes nothing. */
     __asm__ volatile("");
     if (sk == 1) {
         hdk_prefetch_at(x, ROWS_AHEAD * sn * (int64_t)sizeof(T), (size_t)k * sizeof(T));
@@ -46,7 +46,7 @@ static inline T *fn(tile_to)(T *y, int64_t sn, int64_t k, int64_t sk, T *room)
     return sk == 1 ? y : room;
 }
 
-/* Copies the row to y, unless it was computed there. */
+/* Copies `row`, k lanes, to y, unless it was computed there. */
 static inline void fn(tile_put)(T *y, int64_t k, int64_t sk, const T *row)
 {
     if (row != y) {
@@ -128,8 +128,8 @@ static inline void fn(log_softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x
     }
 }
 
-/* Computes, for the k lanes from j0 on, dx = dy - exp(y) sum(dy) if `logarithm`, for log_softmax,
- * and dx = (dy - sum(dy y)) y otherwise, for softmax. */
+/* Computes, for the k lanes from j0 on, dx = dy - exp(y) * sum(dy) if `logarithm`, for log_softmax,
+ * and dx = (dy - sum(dy * y)) * y otherwise, for softmax. */
 static inline void fn(tile_backward)(const hdk_lanes *l, void *const *data, int64_t j0, int64_t k,
                                      bool logarithm)
 {

@@ -135,13 +135,13 @@ static HDK_NOINLINE T fn(row_max)(const T *x, int64_t n)
     return fn(max_with_rest)(m, x, i, n);
 }
 
-/* Sets e to exp(x - m - log_sum) for `some` elements, which is a constant at compile time, and adds
- * them to the lanes. Unless next is NULL, also raises the maxima `most` to the elements of next at
- * the same places. */
+/* Sets e to exp(x - m - log_sum) for `some` elements, and adds them to the lanes. `some` is a
+ * constant at compile time. Unless next is NULL, also updates the maxima `most` with as many
+ * elements of next. */
 HDK_INLINE void fn(exp_pass_part)(const int some, const T *x, T m, T log_sum, T *e, LANES *lane,
                                   const T *next, V *most)
 {
-    enum { NEAR = 2048 }; /* bytes between a read of next and the nearer prefetch */
+    enum { NEAR = 2048 }; /* next is prefetched twice: this many bytes ahead, and HDK_AHEAD */
     for (int k = 0; next && k < some; k += STEP) {
         hdk_prefetch_at(next + k, NEAR, STEP * sizeof(T));
         hdk_prefetch(next + k, STEP * sizeof(T));
@@ -199,7 +199,7 @@ static HDK_NOINLINE T fn(row_exp_sum)(const T *x, int64_t n, T *m, const T *next
     return fn(exp_pass)(x, n, *m, 0, e, next, m);
 }
 
-/* Returns sum(x y), or sum(x) if y is NULL. */
+/* Returns sum(x * y), or sum(x) if y is NULL. */
 static HDK_NOINLINE T fn(row_products)(const T *x, const T *y, int64_t n)
 {
     T step[STEP] = {0}, other[STEP];
@@ -241,8 +241,8 @@ static inline T fn(row_sum)(const T *x, int64_t n)
 
 /* ---------------------------------------------------------------- results past the cache */
 
-/* Returns the place to compute a result in: y, or `room` if result_done copies it past the
- * cache. */
+/* Returns the place to compute a result in: y or, with `stream`, `room`, from which result_done
+ * copies it to y past the cache. */
 static inline T *fn(result_at)(T *y, T *room, bool stream)
 {
     return stream ? room : y;
@@ -255,7 +255,8 @@ static inline void fn(result_done)(T *y, const T *to, int64_t n)
     }
 }
 
-/* Computes y = (x - s) w, or y = (x - s) a if w is NULL. y may be x. */
+/* Computes y = (x - s) * w, or y = (x - s) * a if w is NULL. y may be x. With `stream` y is written
+ * past the cache. */
 HDK_INLINE void fn(put_products)(T *y, const T *x, T s, const T *w, T a, int64_t n, bool stream)
 {
     int64_t i = 0, head = stream ? hdk_line_begin(y, sizeof(T), n) : 0;
@@ -274,7 +275,7 @@ HDK_INLINE void fn(put_products)(T *y, const T *x, T s, const T *w, T a, int64_t
     }
 }
 
-/* Computes y = e a. e may be y. */
+/* Computes y = e * a. e may be y. */
 static inline void fn(put_scaled)(T *y, const T *e, int64_t n, T a, bool stream)
 {
     fn(put_products)(y, e, 0, NULL, a, n, stream);

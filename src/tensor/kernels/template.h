@@ -5,9 +5,9 @@
  *     #define TYPE f32
  *     #include "tensor/kernels/softmax_last.h"
  *     #undef TYPE
- * In the template T is the element type, fn(row_sum) is the type's own name row_sum_f32, and the
- * macros below are the functions for T. The last comment of a template lists the names of the
- * functions that it defines, so that a search for one of them finds the template. */
+ * With this TYPE, T is float in the template, fn(row_sum) is row_sum_f32, and the macros below are
+ * the functions for float. The last comment of a template lists the names of the functions that it
+ * defines, so that a search for one of them finds the template. */
 #ifndef HEED_KERNELS_TEMPLATE_H
 #define HEED_KERNELS_TEMPLATE_H
 
@@ -23,7 +23,7 @@ typedef int64_t hdk_t_i64;
 typedef uint64_t hdk_t_u64; /* int64 whose sums and products wrap */
 typedef uint8_t hdk_t_b8;
 
-/* a b + c, rounded once if the CPU level has an instruction for it */
+/* FMA is a * b + c, rounded once if the CPU level has an instruction for it */
 #define FMA(a, b, c) fn(hdk_fma)(a, b, c)
 #define hdk_fma_f32 HDK_FMAF
 #define hdk_fma_f64 HDK_FMA

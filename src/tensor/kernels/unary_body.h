@@ -1,8 +1,8 @@
 /* unary_body.h - sine, cosine and softplus for one element type: the template (template.h) that
  * unary_kernels.c includes. */
 
-/* Computes y = sin(x + quarters pi / 2) of x with |x| < F64_SIN_MOST, for a multiple of HDK_WHOLE
- * elements. */
+/* Computes y = sin(x + quarters * pi / 2) for n elements with |x| < F64_SIN_MOST. n must be a
+ * multiple of HDK_WHOLE. */
 static HDK_NOINLINE void fn(sines)(T *y, const T *x, int64_t n, int quarters)
 {
     HDK_INDEPENDENT
@@ -11,7 +11,8 @@ static HDK_NOINLINE void fn(sines)(T *y, const T *x, int64_t n, int quarters)
     }
 }
 
-/* Computes y = sin(x + quarters pi / 2). Calls libm for x with |x| >= F64_SIN_MOST, and for NaN. */
+/* Computes y = sin(x + quarters * pi / 2). Calls C's function `libm` for x with |x| >=
+ * F64_SIN_MOST, and for NaN. */
 static HDK_NOINLINE void fn(circle)(T *y, const T *x, int64_t n, int quarters, T (*libm)(T))
 {
     for (int64_t m; n > 0; n -= m, x += m, y += m) {
@@ -50,8 +51,8 @@ static void fn(cos)(char *const *data, const int64_t *strides, int64_t n, const 
     fn(circle)((T *)data[0], (const T *)data[1], n, 1, _Generic((T)0, float : cosf, default : cos));
 }
 
-/* Computes y = log(1 + e^(beta x)) / beta, or x if beta x > threshold. Works on UNARY_PART elements
- * at a time, so that each step runs over several elements side by side. */
+/* Computes y = log(1 + e^(beta * x)) / beta, or y = x where beta * x > threshold. Works on
+ * UNARY_PART elements at a time, so that each step runs over several elements side by side. */
 static void fn(softplus)(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
     const T beta = ((const T *)params)[0], threshold = ((const T *)params)[1];

@@ -2,13 +2,14 @@
  *
  * Names end with the type of the elements. vec_type.h defines for f32, f64 and u64
  *     vec_f32                  the vector; + - * / and comparisons are the compiler's
- *     vload_f32, vstore_f32    from and to any address
- *     vstream_f32              to memory past the cache
+ *     vload_f32, vstore_f32    load from and store to any address
+ *     vstream_f32              stores past the cache
  *     vall_f32                 one number in every element
- *     vmuladd_f32              a b + c
+ *     vmuladd_f32              a * b + c
  *     vsum_f32                 the sum of the elements, folded in halves
- *     four_f32, turn_four_f32  four elements; four by four of them transposed
- *     svec_f32                 at most 8 elements, for short rows
+ *     four_f32                 the vector of four elements
+ *     turn_four_f32            transposes four by four elements
+ *     svec_f32                 a vector of at most 8 elements, for short rows
  * A template writes fn(vload) and so on. Floats have more functions below. An operation that the
  * extension lacks is an intrinsic on x86, and elsewhere a loop over the elements that is unrolled
  * completely. */
@@ -24,7 +25,7 @@
 #define HDK_X86
 #endif
 
-/* Bytes of a register. */
+/* HDK_REGISTER is the number of bytes of a vector register. */
 #if HDK_AT_AVX512
 #define HDK_REGISTER 64
 typedef __m512 hdk__mm;
@@ -71,8 +72,8 @@ typedef uint32_t vec_u32 __attribute__((vector_size(HDK_REGISTER), aligned(4), m
 
 typedef uint16_t vec_bf16 __attribute__((vector_size(HDK_REGISTER / 2), aligned(2), may_alias));
 
-/* Loads bfloat16 from any address as float32. It uses intrinsics, because GCC splits a conversion
- * of vectors into halves. */
+/* Returns the HDK_V bfloat16 at x as float32. Uses intrinsics, because GCC splits a conversion of
+ * vectors into halves. */
 HDK_INLINE vec_f32 vload_bf16(const uint16_t *x)
 {
 #if HDK_AT_AVX512
@@ -86,13 +87,13 @@ HDK_INLINE vec_f32 vload_bf16(const uint16_t *x)
 #endif
 }
 
-/* Parts of 32 and 16 bytes of a wider register. */
+/* Vectors of 32 and 16 bytes, for parts of a wider register. */
 typedef float upper_f32 __attribute__((vector_size(32)));
 typedef int32_t upper_i32 __attribute__((vector_size(32)));
 typedef int32_t four_i32 __attribute__((vector_size(16)));
 
-/* a > b ? a : b for each element. It uses a mask, because compilers make scalar code of a loop over
- * the elements. */
+/* a > b ? a : b for each element. It uses the mask a > b, of type `integers`, because compilers
+ * make scalar code of a loop over the elements. */
 #define HDK__LARGER(a, b, integers) (((integers)(a) & ((a) > (b))) | ((integers)(b) & ~((a) > (b))))
 
 /* Returns v where all bits of the mask's element are 1, and 0 where all are 0. */
@@ -112,10 +113,10 @@ HDK_INLINE vec_u64 vmullow_u64(vec_u64 a, vec_u64 b)
 }
 
 #ifdef __wasm_simd128__
-/* WebAssembly has no fused multiply-add. In float64 the product is exact. Rounding the sum to
- * float64 and then to float32 gives the same as rounding it once, unless the float64 lies halfway
- * between two float32. Its last 29 bits are then 1 and 28 times 0. A subnormal result may also
- * differ, but no kernel has one. */
+/* WebAssembly has no fused multiply-add. So vfma_f32 computes in float64, where a product of two
+ * float32 is exact. Rounding the sum to float64 and then to float32 gives the same as rounding it
+ * once, unless the float64 lies halfway between two float32, which its last 29 bits show: a 1 and
+ * 28 times 0. A subnormal result may also differ, but no kernel has one. */
 typedef double two_f64 __attribute__((vector_size(16)));
 typedef int64_t two_i64 __attribute__((vector_size(16)));
 #define TWO_F64(v, i) __builtin_convertvector(__builtin_shufflevector(v, v, i, i + 1), two_f64)
@@ -132,7 +133,7 @@ HDK_INLINE two_i64 rounds_twice(two_f64 sum)
 #define HDK_SELDOM HDK_INLINE
 #endif
 
-/* Returns a b + c, rounded once, computed one element after the other. */
+/* Returns a * b + c, rounded once, computed one element after the other. */
 HDK_SELDOM vec_f32 vfma_by_elements(vec_f32 a, vec_f32 b, vec_f32 c)
 {
     vec_f32 y;
@@ -143,8 +144,8 @@ HDK_SELDOM vec_f32 vfma_by_elements(vec_f32 a, vec_f32 b, vec_f32 c)
     return y;
 }
 
-/* Returns a b + c, rounded once, at every CPU level (kernels.h). On ARM it is written in assembly,
- * because the header of ARM's intrinsics defines names that heed uses, too. */
+/* Returns a * b + c, rounded once, at every CPU level (kernels.h). On ARM it is written in
+ * assembly, because the header of ARM's intrinsics defines names that heed uses, too. */
 HDK_INLINE vec_f32 vfma_f32(vec_f32 a, vec_f32 b, vec_f32 c)
 {
 #if defined(HDK_X86) && defined(HDK_FUSED)
@@ -224,8 +225,8 @@ HDK_INLINE double vlargest_f64(vec_f64 v)
 
 enum { VEXP_MOST = 4 }; /* the most vectors whose exponentials are computed together */
 
-/* Returns u 2^q, rounded once, for a whole number q from -150 to 129 and u near 1; shifted is q +
- * 1.5 * 2^23. */
+/* Returns u * 2^q, rounded once. q must be a whole number from -150 to 129, u near 1, and `shifted`
+ * q + 1.5 * 2^23. */
 HDK_INLINE vec_f32 vscale_f32(vec_f32 u, vec_f32 q, vec_f32 shifted)
 {
 #if HDK_AT_AVX512
@@ -243,9 +244,9 @@ HDK_INLINE vec_f32 vstep_f32(bool exact, vec_f32 a, vec_f32 b, vec_f32 c)
     return exact ? vfma_f32(a, b, c) : vmuladd_f32(a, b, c);
 }
 
-/* Begins e^x = 2^q (1 + s + s^2 u) (scalar_f32.h) for n vectors: sets q, replaces x by s, and sets
- * u to its first term. vexp_term_f32 adds the other terms. With `exact` the bits are the same at
- * every level. */
+/* Begins e^x = 2^q * (1 + s + s^2 * u) (scalar_f32.h) for n vectors: sets q and `shifted`, replaces
+ * x by s, and sets u to the first coefficient of its polynomial. Each call of vexp_term_f32 takes
+ * one more coefficient. With `exact` the bits are the same at every level. */
 HDK_INLINE void vexp_begin_f32(vec_f32 *x, int n, bool exact, vec_f32 *shifted, vec_f32 *q,
                                vec_f32 *u)
 {
@@ -270,9 +271,9 @@ HDK_INLINE void vexp_term_f32(int i, const vec_f32 *s, int n, bool exact, vec_f3
     }
 }
 
-/* Replaces n vectors x by exp(x), with the bits of scalar_exp_f32. Their elements are at most 89,
- * or NaN. All vectors take each step together, because the steps of one vector wait for each other
- * and would leave units of the CPU idle. */
+/* Replaces n vectors x by exp(x), with the bits of scalar_exp_f32. Their elements must be at most
+ * 89, or NaN. All vectors take each step together, because the steps of one vector wait for each
+ * other and would leave units of the CPU idle. */
 HDK_INLINE void vexp_many_f32(vec_f32 *x, int n)
 {
     vec_f32 shifted[VEXP_MOST], q[VEXP_MOST], u[VEXP_MOST];
@@ -315,9 +316,9 @@ enum {
     HDK_AHEAD = 3 << 12 /* memory is prefetched this many bytes before it is read */
 };
 
-/* Prefetches the bytes that lie `ahead` bytes after x into the L2 cache, because the L1 cache could
- * not hold so many. It helps only if there is something to compute meanwhile. If the bytes begin
- * within a cache line, their last line may be left out. */
+/* Prefetches `bytes` bytes, which begin `ahead` bytes after x, into the L2 cache, because the L1
+ * cache could not hold so many. It helps only if there is something to compute meanwhile. If the
+ * bytes begin within a cache line, their last line may be left out. */
 HDK_INLINE void hdk_prefetch_at(const void *x, int64_t ahead, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += HDK_LINE) {
@@ -346,8 +347,9 @@ HDK_INLINE int64_t hdk_line_begin(const void *y, size_t size, int64_t n)
     return head < n ? head : n;
 }
 
-/* Copies `bytes` bytes from `from` to `to`, past the cache. `bytes` is a number of whole floats,
- * and `to` may begin anywhere. Call hdk_stream_end before another thread reads `to`. */
+/* Copies `bytes` bytes from `from` to `to`, past the cache. `bytes` must be a multiple of
+ * sizeof(float), and `to` may begin anywhere. Call hdk_stream_end before another thread reads
+ * `to`. */
 static inline void hdk_stream_copy(void *restrict to, const void *restrict from, size_t bytes)
 {
     float *y = to;

@@ -12,7 +12,7 @@ HDK_INLINE void fn(vstore)(T *y, V v)
     *(V *)y = v;
 }
 
-/* Stores past the cache. y is aligned to the vector's size. */
+/* Stores v at y, past the cache. y must be aligned to the vector's size. */
 HDK_INLINE void fn(vstream)(T *y, V v)
 {
 #ifdef HDK_X86
@@ -22,14 +22,14 @@ HDK_INLINE void fn(vstream)(T *y, V v)
 #endif
 }
 
-/* Returns x in every element. The compiler drops the subtraction of 0. It could not drop an
- * addition, which turns -0 into 0. */
+/* Returns a vector with x in every element. The compiler drops the subtraction of 0. It could not
+ * drop an addition, which turns -0 into 0. */
 HDK_INLINE V fn(vall)(T x)
 {
     return x - (V){0};
 }
 
-/* Returns a b + c, rounded once if the CPU level has an instruction for it, and twice otherwise. */
+/* Returns a * b + c, rounded once if the CPU level has an instruction for it; twice otherwise. */
 HDK_INLINE V fn(vmuladd)(V a, V b, V c)
 {
     V y;
@@ -54,7 +54,7 @@ HDK_INLINE T fn(vsum)(V v)
     return a[0];
 }
 
-/* ---------------------------------------------------------------- fewer elements */
+/* ---------------------------------------------------------------- short vectors */
 
 typedef T fn(svec) __attribute__((vector_size(SVECTOR * sizeof(T)), aligned(sizeof(T)), may_alias));
 
@@ -63,7 +63,7 @@ HDK_INLINE SVEC fn(sall)(T x)
     return x - (SVEC){0};
 }
 
-/* Returns a b + c, rounded once if the CPU level has an instruction for it, and twice otherwise. */
+/* Returns a * b + c, rounded once if the CPU level has an instruction for it; twice otherwise. */
 HDK_INLINE SVEC fn(smuladd)(T a, SVEC b, SVEC c)
 {
 #ifdef HDK_FUSED
@@ -80,7 +80,7 @@ HDK_INLINE SVEC fn(smuladd)(T a, SVEC b, SVEC c)
 
 typedef T fn(four) __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
 
-/* Sets `to` (4, 4), whose rows lie to_row elements apart, to x (4, 4), transposed. The rows of x
+/* Sets `to` (4, 4), whose rows lie to_row elements apart, to the transpose of x (4, 4), whose rows
  * lie `row` elements apart. */
 HDK_INLINE void fn(turn_four)(T *to, int64_t to_row, const T *x, int64_t row)
 {
@@ -106,7 +106,7 @@ HDK_INLINE void fn(turn_four)(T *to, int64_t to_row, const T *x, int64_t row)
     }
 }
 
-/* Sets to[i] to the sum of the elements of v[i], folded in halves, for four vectors. */
+/* Sets to[i] to the sum of the elements of v[i], folded in halves, for i from 0 to 3. */
 HDK_INLINE void fn(vsum_four)(T *to, const V *v)
 {
     T lanes[4][VECTOR < 4 ? 4 : VECTOR], turned[4][4];

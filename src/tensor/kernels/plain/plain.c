@@ -47,8 +47,8 @@ static bool is_hidden(const hdk_head *h, int64_t i, int64_t j)
     return later || (seen && h->mask_is_bool && !seen[i * h->mask.row + j * h->mask.col]);
 }
 
-/* True if dropout keeps weight (i, j). Its bit decides if h has bits; otherwise its element of the
- * random stream does. */
+/* True if dropout keeps weight (i, j). If h has bits, the weight's bit decides; otherwise its
+ * element of the random stream does. */
 static bool is_kept(const hdk_head *h, int64_t i, int64_t j)
 {
     int64_t n = h->first + i * h->s + j;
@@ -153,7 +153,7 @@ const struct hdk_reduce HDK_TABLE(hdk_reduce) = {
     .distance_f64 = square_distance_f64,
 };
 
-/* One loop serves the last dim and the others. */
+/* One kernel serves both the last dim and the others. */
 const struct hdk_softmax HDK_TABLE(hdk_softmax) = {
     .along =
         {

@@ -1,6 +1,6 @@
-/* plain_attention.h - one head of attention, o = softmax(q k^T scale + mask) v, query by query,
- * after plain_softmax.h: a template (template.h) for plain.c. q (l, d), k (s, d), v (s, dv), out
- * (l, dv). */
+/* plain_attention.h - one head of attention, o = softmax(q k^T * scale + mask) v, query by query: a
+ * template (template.h) for plain.c, included after plain_softmax.h. q (l, d), k (s, d), v (s, dv),
+ * out (l, dv). */
 
 /* Returns row i of m, whose element e is row[e * m->col]. */
 static T *fn(row)(const hdk_rows *m, int64_t i)
@@ -19,7 +19,7 @@ static T fn(dot)(const hdk_rows *a, int64_t i, const hdk_rows *b, int64_t j, int
     return sum;
 }
 
-/* Adds c b_j to a_i, of n elements. */
+/* Adds c * b_j to a_i, which have n elements. */
 static void fn(add_row)(const hdk_rows *a, int64_t i, T c, const hdk_rows *b, int64_t j, int64_t n)
 {
     T *x = fn(row)(a, i);
@@ -39,7 +39,7 @@ static void fn(clear)(const hdk_rows *a, int64_t from, int64_t to, int64_t n)
     }
 }
 
-/* Returns score (i, j): q_i . k_j scale + mask, or -inf if query i does not see key j. */
+/* Returns score (i, j): (q_i . k_j) * scale + mask, or -inf if query i does not see key j. */
 static T fn(score)(const hdk_head *h, int64_t i, int64_t j)
 {
     if (is_hidden(h, i, j)) {
@@ -56,7 +56,7 @@ static T fn(drop_factor)(const hdk_head *h, int64_t i, int64_t j)
     return h->keep >= 1 ? 1 : is_kept(h, i, j) ? 1 / (T)h->keep : 0;
 }
 
-/* Sets w (s,) to the weights of query i, and writes its lse = log(sum(e^score)). */
+/* Sets w (s,) to the weights of query i after dropout, and writes its lse = log(sum(e^score)). */
 static void fn(row_of_weights)(const hdk_head *h, int64_t i, T *w)
 {
     bool dead = h->safe; /* stays true if all scores are -inf */
@@ -100,8 +100,8 @@ static void fn(attention)(const hdk_head *h, int64_t from, int64_t to, void *scr
 
 /* Computes dk and dv of the keys [from, to), and their part of dq. With the weights w before
  * dropout, and the gradient dw = dout v^T of the weights after it:
- *     ds = w (dw dropout - dout . out) scale
- *     dq += ds k, dk += ds^T q, dv += (w dropout)^T dout */
+ *     ds = w * (dw * dropout - dout . out) * scale
+ *     dq += ds k, dk += ds^T q, dv += (w * dropout)^T dout */
 static void fn(attention_backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from,
                                    int64_t to, void *scratch)
 {
@@ -115,7 +115,7 @@ static void fn(attention_backward)(const hdk_head *h, const hdk_head_grads *g, i
         for (int64_t j = from; j < to && j < i + h->sees; j++) {
             T w = fn(exp)(fn(score)(h, i, j) - lse[i]), kept = fn(drop_factor)(h, i, j);
             T dw = fn(dot)(&g->dout, i, &h->v, j, h->dv), ds = w * (dw * kept - both) * scale;
-            /* The weight of a masked key is 0 or, in a row of NaN, NaN. */
+            /* In a row of NaN, a masked key's weight is NaN, but its score has no gradient. */
             ds = isnan(lse[i]) && is_hidden(h, i, j) ? 0 : ds;
             fn(add_row)(&g->dq, i, ds, &h->k, j, h->d);
             fn(add_row)(&g->dk, j, ds, &h->q, i, h->d);

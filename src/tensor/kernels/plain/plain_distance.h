@@ -1,6 +1,6 @@
-/* plain_distance.h - the reductions that only floats have, after plain_sum.h: the variance
- * sum((x - mean)^2) / p, with the first part of its gradient, and sum((x - t)^2). A template
- * (template.h) for plain.c. */
+/* plain_distance.h - the reductions that only floats have: the variance sum((x - mean)^2) / p, with
+ * the last step of its gradient, and sum((x - t)^2). A template (template.h) for plain.c, included
+ * after plain_sum.h. */
 
 /* Computes y = sum((x - mean)^2) / p of each lane. */
 static void fn(var)(const hdk_lanes *l, void *const *data, double p)
@@ -20,7 +20,7 @@ static void fn(var)(const hdk_lanes *l, void *const *data, double p)
     }
 }
 
-/* Computes y = g (x - m). */
+/* Computes y = g * (x - m). */
 static void fn(center)(char *const *data, const int64_t *strides, int64_t n, const void *params)
 {
     (void)params;
@@ -32,7 +32,7 @@ static void fn(center)(char *const *data, const int64_t *strides, int64_t n, con
     }
 }
 
-/* Returns sum((x - t)^2) of n neighbours, in the order in which plain_sum.h would add these
+/* Returns sum((x - t)^2) of n adjacent elements, in the order in which plain_sum.h would add these
  * squares. */
 static T fn(square_distance)(const T *x, const T *t, int64_t n)
 {

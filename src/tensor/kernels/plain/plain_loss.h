@@ -1,5 +1,5 @@
-/* plain_loss.h - cross entropy, -log(softmax(x)[target]), and the squared error, (x - t)^2, after
- * plain_softmax.h: a template (template.h) for plain.c. */
+/* plain_loss.h - cross entropy, -log(softmax(x)[target]), and the squared error, (x - t)^2: a
+ * template (template.h) for plain.c, included after plain_softmax.h. */
 
 /* Computes loss_i = -log(softmax(x_i)[target_i]) = -(x[target] - m - log(sum(e^(x - m)))), where m
  * is max(x). */
@@ -21,7 +21,8 @@ static void fn(cross_entropy)(const hdk_logits *l, void *out)
     }
 }
 
-/* Computes dx = g - softmax(x) sum(g), where g is -dy / divisor at the target, and 0 elsewhere. */
+/* Computes dx = g - softmax(x) * sum(g), where g is -dy / divisor at the target, and 0
+ * elsewhere. */
 static void fn(cross_entropy_backward)(const hdk_logits *l, const void *g, int64_t gs,
                                        double divisor, bool stream, void *out)
 {
@@ -52,7 +53,7 @@ static void fn(square)(char *const *data, const int64_t *strides, int64_t n, con
     }
 }
 
-/* Computes dx = norm (x - t) dy. */
+/* Computes dx = norm * (x - t) * dy. */
 static void fn(square_backward)(char *const *data, const int64_t *strides, int64_t n,
                                 const void *params)
 {

@@ -1,17 +1,17 @@
 /* plain_norm.h - layer normalisation of the rows of x (rows, n), with w and b (n,): a template
  * (template.h) for plain.c.
- *     y = (x - mean) rstd w + b, with rstd = 1 / sqrt(var + eps)
+ *     y = (x - mean) * rstd * w + b, with rstd = 1 / sqrt(var + eps)
  * A row's stats are its mean, a correction and rstd. The mean is rounded. The correction is the
  * mean of x - mean, which has the digits that were lost in the rounding. */
 
-/* Returns element (i, j) of u = (x - mean - correction) rstd. */
+/* Returns element (i, j) of u = (x - mean - correction) * rstd. */
 static T fn(u)(const hdk_norm_rows *r, int64_t i, int64_t j)
 {
     const T *x = r->x, *stats = (const T *)r->stats + 3 * i;
     return (x[i * r->n + j] - stats[0] - stats[1]) * stats[2];
 }
 
-/* Computes y = u w + b. */
+/* Computes y = u * w + b, and writes the stats. */
 static void fn(layer_norm)(const hdk_norm_rows *r, const void *bias, double eps, bool stream,
                            void *out)
 {
@@ -65,7 +65,7 @@ static void fn(sums_over_rows)(const hdk_norm_rows *r, const T *dy, T *dw, T *db
     }
 }
 
-/* Computes dx = rstd (g - mean(g) - u mean(g u)) with g = dy w. */
+/* Computes dx = rstd * (g - mean(g) - u * mean(g * u)) with g = dy * w, and dweight and dbias. */
 static void fn(layer_norm_backward)(const hdk_norm_rows *r, const void *dout, bool stream,
                                     void *din, void *dweight, void *dbias)
 {

@@ -22,8 +22,8 @@ static T fn(largest)(const T *x, int64_t xn, int64_t n)
     return m;
 }
 
-/* Returns sum(e^(x - m)). Fewer than 8 elements are added up in T, as in PyTorch. The last printed
- * digit shows the difference. */
+/* Returns sum(e^(x - m)). Fewer than 8 elements are added up in T, as in PyTorch, because the last
+ * printed digit shows it. */
 static T fn(sum_of_exp)(const T *x, int64_t xn, int64_t n, T m)
 {
     double sum = 0;
@@ -45,13 +45,13 @@ static void fn(softmax)(const hdk_lanes *l, void *const *data, double p)
         T m = fn(largest)(x, xn, l->n), sum = fn(sum_of_exp)(x, xn, l->n, m);
         for (int64_t i = 0; i < l->n; i++) {
             T e = fn(exp)(x[i * xn] - m);
-            /* Along the last dim PyTorch multiplies by 1 / sum. The last printed digit shows it. */
+            /* Along the last dim PyTorch multiplies by 1 / sum: the last printed digit shows it. */
             y[i * yn] = yn == 1 ? e * (1 / sum) : e / sum; /* heed-loop */
         }
     }
 }
 
-/* Computes dx = (dy - sum(dy y)) y. dx may be dy. */
+/* Computes dx = (dy - sum(dy * y)) * y. dx may be dy. */
 static void fn(softmax_backward)(const hdk_lanes *l, void *const *data, double p)
 {
     (void)p;
@@ -83,7 +83,7 @@ static void fn(log_softmax)(const hdk_lanes *l, void *const *data, double p)
     }
 }
 
-/* Computes dx = dy - e^y sum(dy). dx may be dy. */
+/* Computes dx = dy - e^y * sum(dy). dx may be dy. */
 static void fn(log_softmax_backward)(const hdk_lanes *l, void *const *data, double p)
 {
     (void)p;

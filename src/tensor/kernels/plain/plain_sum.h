@@ -2,8 +2,8 @@
  * (template.h) for plain.c, which defines the type of the sums (`total`). Of the lane at x, element
  * i is x[i * xn]. */
 
-/* Returns sum(x). The few elements of a short row are added in PyTorch's order, in four partial
- * sums of every fourth element. The last printed digit shows the difference. */
+/* Returns sum(x). If `row` and n < 8, adds in PyTorch's order, in four partial sums of every fourth
+ * element, because the last printed digit shows the order. */
 static T fn(sum_of)(const T *x, int64_t xn, int64_t n, bool row)
 {
     if (row && n < 8) {
