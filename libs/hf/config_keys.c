@@ -7,13 +7,14 @@
 /* ---------------------------------------------------------------- rotary positions */
 
 /* The keys of the rope_type llama3, which requires the first three of them. The default type has
- * only the rows from rope_theta on. */
+ * only the rows from the second partial_rotary_factor on. */
 static const hd__hf_config_key rope_keys[] = {
     ROPE(NUMBER, factor),
     ROPE(NUMBER, low_freq_factor),
     ROPE(NUMBER, high_freq_factor),
     ROPE(SIZE, original_max_position_embeddings),
     HD__ONLY_ROW("partial_rotary_factor", "null 1"),
+    HD__CHECKED("partial_rotary_factor", ANY, "null 1"),
     HD__ROW("rope_theta", HD__NUMBER, offsetof(hd_rotary_options, theta), NULL),
     HD__ONLY_ROW("rope_type", "default llama3"),
     HD__ONLY_ROW("type", "default llama3"), /* the older name of rope_type */
