@@ -13,7 +13,7 @@
  *     r c    an index of dim 0 for each row, an index of dim 1 for each column
  *     R C    an index of dim 0 for each element, one of dim 1, as for gather
  *     T      a class of x for each row
- *     w      a number for each column
+ *     w      a number for each column, as in y
  * dtypes: f float32, d float64, i int64, b bool. The inputs from m to T have dtypes of their own.
  * layouts: c contiguous, t transposed, s every second column, k (rows, 1), o (1, columns). Of
  * several inputs, s is the layout of all, and t, k and o are those of the last.
@@ -28,8 +28,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] = "usage: heed-survey --list | --threads N\n"
+static const char usage[] = "usage: heed-survey --list | --check | --threads N\n"
                             "  --list       prints a line of JSON for each row\n"
+                            "  --check      runs each row of the smallest size once\n"
                             "  --threads N  answers the lines on stdin, each with a line of JSON: "
                             "the number of a row sets\n"
                             "               it up, and \"turn\" measures it\n";
@@ -212,7 +213,7 @@ static hd_tensor *other_input(char letter, hd_dtype d, int64_t rows, int64_t col
     case 'R': return hd_randint(HD_INT64, 0, rows, rows, columns);
     case 'C': return hd_randint(HD_INT64, 0, columns, rows, columns);
     case 'T': return hd_randint(HD_INT64, 0, columns, rows);
-    default: return hd_randn(d, columns);
+    default: return hd_reshape(numbers(letter, d, 1, columns), columns);
     }
 }
 
@@ -331,7 +332,8 @@ static void end_row(survey_work *w)
     *w = (survey_work){0};
 }
 
-static bool begin_row(survey_work *w, const survey_row *r)
+/* Draws the inputs of r, and runs it once. Returns the mean size of the result; NaN on failure. */
+static double set_up(survey_work *w, const survey_row *r)
 {
     HD_SCOPE;
     const survey_op *op = &ops[r->op];
@@ -347,7 +349,12 @@ static bool begin_row(survey_work *w, const survey_row *r)
         hd_manual_seed(121);
         w->dy = hd_retain(hd_randn_n(hd_dtype_of(w->y), hd_ndim(w->y), hd_sizes(w->y)));
     }
-    double check = first_run(w), ns = time_of_one(w), begin = bench_now();
+    return first_run(w);
+}
+
+static bool begin_row(survey_work *w, const survey_row *r)
+{
+    double check = set_up(w, r), ns = time_of_one(w), begin = bench_now();
     for (int i = 0; i < 10 && bench_now() - begin < turn_ns; i++) {
         double again = time_of_one(w);
         ns = again < ns ? again : ns;
@@ -356,6 +363,25 @@ static bool begin_row(survey_work *w, const survey_row *r)
     w->calls = calls < 1 ? 1 : calls > 1e5 ? 100000 : (int)calls;
     printf("{\"check\": %.9g, \"ns\": %.1f, \"bytes\": %.0f}\n", check, ns, w->bytes);
     return hd_error_code() == HD_OK;
+}
+
+/* Runs r once if it has the smallest size, and says which row failed. After a failure, does
+ * nothing. */
+static void check_row(int id, const survey_row *r, void *user)
+{
+    int *rows = user;
+    (void)id;
+    if (r->size != SMALL || hd_error_code() != HD_OK) {
+        return;
+    }
+    survey_work w;
+    set_up(&w, r);
+    if (hd_error_code() != HD_OK) {
+        fprintf(stderr, "heed-survey: %s of %s: %s\n", ops[r->op].name,
+                hd_dtype_name((hd_dtype)r->dtype), hd_error_message());
+    }
+    *rows += 1;
+    end_row(&w);
 }
 
 /* A turn, and for work on large tensors the better one of the bandwidths before and after it. */
@@ -407,6 +433,13 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "--list") == 0) {
         for_each_row(print_row, NULL);
         return 0;
+    }
+    if (argc == 2 && strcmp(argv[1], "--check") == 0) {
+        int rows = 0;
+        for_each_row(check_row, &rows);
+        drop(0);
+        printf("%d rows\n", rows);
+        return hd_error_code() == HD_OK ? 0 : 1;
     }
     int threads = argc == 3 && strcmp(argv[1], "--threads") == 0 ? atoi(argv[2]) : 0;
     if (threads < 1) {

@@ -75,7 +75,7 @@ def other_input(letter, dtype, rows, columns):
     if letter == "P":
         return torch.rand(rows, columns, dtype=dtype)
     if letter == "w":
-        return torch.randn(columns, dtype=dtype)
+        return numbers(letter, dtype, 1, columns)[0]
     end, shape = {"r": (rows, (rows,)), "c": (columns, (columns,)), "R": (rows, (rows, columns)),
                   "C": (columns, (rows, columns)), "T": (columns, (rows,))}[letter]
     return torch.randint(0, end, shape)
