@@ -59,7 +59,7 @@ typedef struct hd__hf_config {
     void *values; /* the family's public configuration, such as hd_gpt2_config */
     hd__hf_kept kept;
     const char *path;     /* the path of config.json while it is read, NULL otherwise */
-    const char *left_out; /* the first key of a size that config.json lacks, or NULL */
+    const char *left_out; /* the first size that config.json does not give, or NULL */
 } hd__hf_config;
 
 typedef struct hd__hf_model {

@@ -58,8 +58,9 @@ static hd_tensor *fit_output(hd_tensor *g, const hd__node_out_meta *out, const h
     return g ? hd__run_detached_gradient(g) : NULL;
 }
 
-/* Called when n is on the heap of an outer run or runs there now. If n is a leaf, stores the outer
- * run's sum at n until r ends. For any other node, returns false with HD_STATE. */
+/* queue calls this if n is on the heap of an outer run, or if an outer run is computing n now. If n
+ * is a leaf, sets aside the outer run's sum at n until r ends, and returns true, or false with an
+ * error if memory runs out. For any other node, returns false with HD_STATE. */
 HD__RARE static bool make_way(run *r, hd__node *n)
 {
     char name[64];

@@ -115,7 +115,8 @@ static bool is_dots(const printer *p, int dim, int64_t part)
     return part == p->o.edgeitems && !is_whole(p, dim);
 }
 
-/* Returns the distance of a part from dim's first element, in elements of the storage. */
+/* Returns the distance of the shown element number `part` (see parts_of) from dim's first element,
+ * in elements of the storage. */
 static int64_t offset_of(const printer *p, int dim, int64_t part)
 {
     int64_t from_end = parts_of(p, dim) - part;

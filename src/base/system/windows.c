@@ -110,7 +110,8 @@ typedef struct locale_before {
     char name[]; /* the thread's locale */
 } locale_before;
 
-/* The old library msvcrt.dll has no locales of threads (-1). There the locale stays. */
+/* If _configthreadlocale returns -1, as in the old library msvcrt.dll, threads have no locales of
+ * their own. Then the locale does not change. */
 void *hd__sys_locale_enter(void)
 {
     int shared = _configthreadlocale(_ENABLE_PER_THREAD_LOCALE);
