@@ -156,14 +156,26 @@ hd_tensor *hd_isnan(hd_tensor *x)
     return hd__tensor_arg("x", x) ? hd_ne(x, x) : NULL;
 }
 
+/* Returns a bool tensor of x's shape, laid out as x, whose elements are all `value`; NULL with an
+ * error if memory runs out. */
+static hd_tensor *everywhere(hd_tensor *x, bool value)
+{
+    hd_tensor *y = hd__tensor_laid_out_as(hd__tensor_empty_as(HD_BOOL, x), x);
+    return hd__record_told(NULL, y ? hd__tensor_fill(y, hd_scalar_int(value)) : NULL, 1, &x);
+}
+
 hd_tensor *hd_isinf(hd_tensor *x)
 {
     HD__CALL("hd_isinf");
     if (!hd__tensor_arg("x", x)) {
         return NULL;
     }
+    if (!hd__tensor_is_float(x->dtype)) {
+        return everywhere(x, false);
+    }
+    HD_NO_GRAD;
     HD__SCOPE_OR(NULL);
-    return hd_scope_return(hd_logical_or(hd_eq_scalar(x, INFINITY), hd_eq_scalar(x, -INFINITY)));
+    return hd_scope_return(hd_eq_scalar(hd_abs(x), INFINITY));
 }
 
 hd_tensor *hd_isfinite(hd_tensor *x)
@@ -172,8 +184,12 @@ hd_tensor *hd_isfinite(hd_tensor *x)
     if (!hd__tensor_arg("x", x)) {
         return NULL;
     }
+    if (!hd__tensor_is_float(x->dtype)) {
+        return everywhere(x, true);
+    }
+    HD_NO_GRAD;
     HD__SCOPE_OR(NULL);
-    return hd_scope_return(hd_logical_and(hd_gt_scalar(x, -INFINITY), hd_lt_scalar(x, INFINITY)));
+    return hd_scope_return(hd_lt_scalar(hd_abs(x), INFINITY)); /* false for NaN, too */
 }
 
 /* ---------------------------------------------------------------- whole tensors */

@@ -294,6 +294,9 @@ static void repeat_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         return;
     }
     for (int d = 0; d < p->ndim && g; d++) {
+        if (p->n[d] == 1) {
+            continue;
+        }
         int64_t sizes[HD_MAX_DIMS];
         memcpy(sizes, g->sizes, sizeof sizes);
         sizes[d] = d < lead ? 1 : x->sizes[d - lead];
