@@ -254,12 +254,15 @@ static void cumulate(const void *weights, shares *s)
 {
     const float *f = weights;
     const double *d = weights;
+    float single = 0; /* one variable for both would be converted at each step */
     double sum = 0;
-    for (int64_t j = 0; j < s->m; j++) {
-        sum = s->single ? (double)((float)sum + f[j]) : sum + d[j];
-        s->sums[j] = sum;
+    for (int64_t j = 0; j < s->m && s->single; j++) {
+        s->sums[j] = single += f[j];
     }
-    s->whole = sum;
+    for (int64_t j = 0; j < s->m && !s->single; j++) {
+        s->sums[j] = sum += d[j];
+    }
+    s->whole = s->single ? single : sum;
 }
 
 /* Returns share j: (w_0 + ... + w_j) / (the sum of all weights). The last share is exactly 1. */
