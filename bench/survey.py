@@ -79,7 +79,7 @@ def write(path, about, results):
     for r in sorted(results, key=lambda r: r[7]):
         op, *row, way = r[7].split("/")
         cells = ["/".join(row)] + [f"{x:.3g}" for x in r[1:3]] + [f"{x:.0f}" for x in r[3:5]]
-        cells += [f"{x:.2f}" for x in r[5:7] if x]
+        cells += [f"{x:.2f}" for x in r[5:7]] if any(r[5:7]) else []
         lines.setdefault(f"{op}/{way}", []).append(" ".join(cells))
     with open(path, "w", encoding="utf-8") as f:
         f.write(f"# {about}\n# {summary(results)}\n# {COLUMNS}\n")
