@@ -121,9 +121,10 @@ HD_API hd_tensor *hd_retain(hd_tensor *t);
  * that owns t. HD_STATE: no scope owns t either. Accepts NULL and HD_NONE. */
 HD_API void hd_release(hd_tensor *t);
 
-/* Sets *slot to t, retains t, and releases the tensor that was in *slot before. If *slot was t
- * already and only a scope held t, t is retained and not released. Before the call *slot must be
- * NULL, HD_NONE or a tensor. If t is NULL, the call fails and leaves *slot as it is. */
+/* Sets *slot to t, retains t, and releases the tensor that was in *slot before. If *slot already is
+ * t, but owns no reference to it because only a scope holds t, the call retains t for the slot and
+ * releases nothing. Before the call *slot must be NULL, HD_NONE or a tensor. If t is NULL, the call
+ * fails and leaves *slot as it is. */
 HD_API bool hd_assign(hd_tensor **slot, hd_tensor *t);
 
 /* Opens a scope, which becomes the calling thread's innermost one. If memory runs out, returns

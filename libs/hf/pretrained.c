@@ -40,8 +40,9 @@ typedef struct weights {
     const hd__hf_family *family;
 } weights;
 
-/* Returns `name` without the body's name in front, such as "transformer.", if files of the family
- * may leave that out. Otherwise returns NULL. */
+/* In some families, files may leave out the prefix that names the body, such as "transformer.". If
+ * the family is one of these and `name` has the prefix, returns `name` without it. Otherwise
+ * returns NULL. */
 static const char *bare_name(const weights *from, const char *name)
 {
     const size_t n = strlen(from->family->body);
