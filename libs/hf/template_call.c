@@ -5,7 +5,7 @@
 #include "base/system/shared.h"
 #include "hf/template.h"
 
-/* Returns true if v is a string, and fails otherwise. Returns false if the run has failed. */
+/* Fails the run if v is not a string. Returns false if the run has failed, now or before. */
 static bool call_is_text(hd__template_run *r, hd__template_value v)
 {
     if (v.kind != HD__STRING) {

@@ -128,8 +128,9 @@ static bool copy_entry(hd_dict *to, const char *name, const hd_dict *from, const
     }
 }
 
-/* Copies the entries of `from` under prefix to `to`, except the states of parameters. Sets the
- * number of parameters in the group to `count`. Returns false with an error on failure. */
+/* Copies an optimizer's saved state, the entries of `from` under prefix, to `to`, but leaves out
+ * the states of its parameters. In `to`, the optimizer's only group has `count` parameters. Returns
+ * false with an error on failure. */
 static bool copy_head(hd_dict *to, const hd_dict *from, const char *prefix, int64_t count)
 {
     hd__text states = {0}, group = {0};

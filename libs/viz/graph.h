@@ -43,7 +43,7 @@ typedef struct hd__viz_graph_module {
     int64_t end;          /* the first node that is on all paths of all its calls, or -1 */
     bool numbered, named; /* numbered: a child's name is a number; named: a child's is no number */
     bool list;            /* it is, or may be, a list of modules, which is not called */
-    bool once; /* it was called only once, because one of its leaves goes into only one call */
+    bool once; /* known to be called only once: one of its leaves is used in only one call */
     const char *class_name;  /* such as "MultiHeadAttention", or NULL */
     int64_t calls, clusters; /* the number of calls, and of clusters, directly in it */
     bool drawn;              /* it is drawn as a cluster */

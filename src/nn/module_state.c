@@ -256,9 +256,9 @@ static bool refuse_prefix(const hd_module *m, const hd__nn_items *found, const c
         }
     }
     if (!words.failed) {
-        hd_fail(HD_VALUE,
-                "%s: no parameter begins with \"%s\": expected a name that begins with %s",
-                m->type->name, prefix, words.s ? words.s : "nothing, because it has no parameter");
+        hd_fail(HD_VALUE, "%s: no parameter's name begins with \"%s\"%s%s", m->type->name, prefix,
+                words.s ? ": expected a name that begins with " : ", because it has no parameters",
+                words.s ? words.s : "");
     }
     hd_free(words.s);
     return false;

@@ -57,10 +57,11 @@ void hd__dims_sort(hd__dims *w);
 /* Sets y's strides so that y has no gaps, and its dims have the order of w's strides, as PyTorch's
  * TensorIterator does. y has as many dims as w.
  *
- * The operands decide which of two dims is the inner one. The first operand decides unless it has a
- * stride of 0 in one of them. If its strides differ, the dim with the smaller stride becomes the
- * inner one. If they are equal, the dims swap if the inner one is larger; otherwise the next
- * operand decides. Dims that no operand decides keep their order. */
+ * To decide which of two dims is the inner one, the function looks at the operands in order. It
+ * skips an operand that has a stride of 0 in one of the two dims. If the operand's strides differ,
+ * the dim with the smaller stride becomes the inner one. If they are equal, and the dim that is now
+ * the inner one has the larger size, the two dims swap. Otherwise it looks at the next operand.
+ * Dims that no operand decides keep their order. */
 void hd__dims_lay_out(const hd__dims *w, hd_tensor *y);
 
 /* Joins outer to inner and returns true if, in each operand, outer's stride is inner's size times

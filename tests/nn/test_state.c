@@ -349,8 +349,9 @@ START_TEST(frozen_and_counted)
     ck_assert(hd_module_freeze(m, "0.bias"));
     ck_assert_int_eq(hd_module_num_parameters(m, true), 6 + 8);
     ck_assert(!hd_module_freeze(m, "0.b"));
-    ck_error(HD_VALUE, "hd_module_freeze: Sequential: no parameter begins with \"0.b\": expected a "
-                       "name that begins with 0, 2, 3");
+    ck_error(HD_VALUE,
+             "hd_module_freeze: Sequential: no parameter's name begins with \"0.b\": expected a "
+             "name that begins with 0, 2, 3");
     ck_assert(!hd_module_freeze(m, "1"));
     ck_assert_int_eq(hd_error_code(), HD_VALUE);
     hd_error_clear();
@@ -372,8 +373,8 @@ START_TEST(frozen_and_counted)
     ck_assert(hd_module_freeze(m, ""));
     ck_assert(!hd_module_freeze(m, "a"));
     ck_error(HD_VALUE,
-             "hd_module_freeze: ReLU: no parameter begins with \"a\": expected a name that "
-             "begins with nothing, because it has no parameter");
+             "hd_module_freeze: ReLU: no parameter's name begins with \"a\", because it has no "
+             "parameters");
     ck_assert_int_eq(hd_module_num_parameters(m, false), 0);
     hd_module_free(m);
     ck_assert_int_eq(hd_module_num_parameters(NULL, false), -1);

@@ -23,9 +23,10 @@ static bool dtype_fits(const hd_tensor *x, hd_dtype result)
 
 /* ---------------------------------------------------------------- arithmetic */
 
-/* Records and computes x = x op b in dtype d. The caller has done all checks. Allocates before
- * it writes: b cast to d, if x has dtype d; otherwise the result in d, which is then copied to x.
- * Returns x. If memory runs out, returns NULL with an error, and x is unchanged. */
+/* Records and computes x = x op b in dtype d, and returns x. The caller has done all checks.
+ * Allocates what it needs before it writes to x. If x has dtype d, this is b cast to d. Otherwise
+ * it is the result in d, which is then copied to x. If memory runs out, returns NULL with an error,
+ * and x is unchanged. */
 static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd__record_args *a,
                                    hdk_loop loop, hd_dtype d, hd_tensor *b)
 {

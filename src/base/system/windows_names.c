@@ -72,9 +72,9 @@ int hd__sys_rmdir(const char *path)
     return hd__sys_unlink(HD__SYS_HERE, path);
 }
 
-/* Writes the name as CreateFileW understands it, which leaves out dots and spaces at its end. ntdll
- * would keep them, and CreateFileW would not find the file. Returns false with errno if no file can
- * have the name, such as "COM1". */
+/* Writes the file name `path` to `name` without the dots and spaces at its end, which CreateFileW
+ * leaves out. ntdll would keep them, and CreateFileW would not find the renamed file later. Returns
+ * false with errno if no file can have this name, such as "COM1". */
 static bool plain_name(const char *path, WCHAR name[HD__SYS_PATH])
 {
     WCHAR whole[HD__SYS_PATH + 3] = L"C:\\", *last = NULL;

@@ -56,11 +56,12 @@ static int64_t hdk_rows_together(void)
     return BLOCK_ROWS * (times < 1 ? 1 : times < 4 ? times : 4);
 }
 
-/* Chooses the blocks of product p. A packed copy of b is faster if many rows use it. A packed copy
- * of a is faster if many columns use it. Fewer columns are enough if the rows of a are not dense,
- * or if they would evict each other from the L1 cache. If m or n grows, rows and cols may shrink,
- * but room_a and room_b never do. So the scratch of the largest of several products serves all of
- * them. */
+/* Chooses the blocks of product p. `width` is the number of columns of a panel of b, `depth` the
+ * most steps of k in a block, and `scratch` is false if the caller has no memory to pack into. A
+ * packed copy of b is faster if many rows use it, and a packed copy of a if many columns use it. If
+ * the rows of a are not dense, or would evict each other from the L1 cache, fewer columns make the
+ * copy of a faster. If m or n grows, rows and cols may shrink, but room_a and room_b never do. So
+ * the scratch of the largest of several products serves all of them. */
 static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth, bool scratch)
 {
     hdk_blocking how = {0};

@@ -13,9 +13,10 @@
 
 #ifdef TYPE
 
-/* Sets c (m, cols) or, with p->add, adds to it. Element (i, j) gets the sum of the elements of
- * sums[i * some + j], plus the products of the steps from q on. `sums` has m * some vectors, and is
- * read up to the next multiple of four vectors. */
+/* Sets c (m, cols) or, with p->add, adds to it. Element (i, j) gets the sum of the elements of the
+ * vector sums[i * some + j], plus the products of the steps from q on. `sums` holds `some` vectors
+ * for each of the m rows, of which the first `cols` count, and is read up to the next multiple of
+ * four vectors. */
 static HDK_NOINLINE void split(add_up)(const hdk_product *p, const V *sums, int64_t some,
                                        int64_t cols, int64_t q, const B *b, T *c)
 {
