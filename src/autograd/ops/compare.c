@@ -173,9 +173,8 @@ hd_tensor *hd_isinf(hd_tensor *x)
     if (!hd__tensor_is_float(x->dtype)) {
         return everywhere(x, false);
     }
-    HD_NO_GRAD;
     HD__SCOPE_OR(NULL);
-    return hd_scope_return(hd_eq_scalar(hd_abs(x), INFINITY));
+    return hd_scope_return(hd_logical_or(hd_eq_scalar(x, INFINITY), hd_eq_scalar(x, -INFINITY)));
 }
 
 hd_tensor *hd_isfinite(hd_tensor *x)
@@ -187,9 +186,8 @@ hd_tensor *hd_isfinite(hd_tensor *x)
     if (!hd__tensor_is_float(x->dtype)) {
         return everywhere(x, true);
     }
-    HD_NO_GRAD;
     HD__SCOPE_OR(NULL);
-    return hd_scope_return(hd_lt_scalar(hd_abs(x), INFINITY)); /* false for NaN, too */
+    return hd_scope_return(hd_logical_and(hd_gt_scalar(x, -INFINITY), hd_lt_scalar(x, INFINITY)));
 }
 
 /* ---------------------------------------------------------------- whole tensors */
