@@ -313,9 +313,9 @@ HD_API hd_tensor *hd_neg(hd_tensor *x);                        /* -x; HD_DTYPE f
 /* ---------------------------------------------------------------- elementwise functions */
 
 /* For integers and bool, the results are float32, but relu, abs and hardtanh of integers are int64.
- * HD_DTYPE: x is bool, and the comment says "not of bool"; or x is not a float, and it says "floats
- * only". exp, log, log1p, tanh, erf, sin and cos differ from the exact value by at most 2 units in
- * the last place, in float32 and in float64. */
+ * A function whose comment says "not of bool" fails with HD_DTYPE if x is bool, and one whose
+ * comment says "floats only" if x is not a float. exp, log, log1p, tanh, erf, sin and cos differ
+ * from the exact value by at most 2 units in the last place, in float32 and in float64. */
 HD_API hd_tensor *hd_exp(hd_tensor *x);     /* e^x */
 HD_API hd_tensor *hd_log(hd_tensor *x);     /* the natural logarithm */
 HD_API hd_tensor *hd_sqrt(hd_tensor *x);    /* the square root */

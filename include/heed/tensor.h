@@ -487,8 +487,8 @@ HD_API int64_t hd_dict_len(const hd_dict *d); /* the number of entries; -1 on er
 HD_API const char *hd_dict_name(const hd_dict *d, int64_t i);
 /* the kind of the entry with this name; HD_DICT_MISSING, without an error, if there is none */
 HD_API hd_dict_kind hd_dict_kind_of(const hd_dict *d, const char *name);
-/* Set the entry with this name. If there is one already, of any kind, the new one replaces it. A
- * string is copied. */
+/* Set the entry with this name. If there is one already, of any kind, the new one replaces it. d
+ * retains a tensor, and copies a string. */
 HD_API bool hd_dict_set(hd_dict *d, const char *name, hd_tensor *t);
 HD_API bool hd_dict_set_string(hd_dict *d, const char *name, const char *text);
 HD_API bool hd_dict_set_int(hd_dict *d, const char *name, int64_t value);

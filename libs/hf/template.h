@@ -194,7 +194,8 @@ hd__template_value hd__template_items_of(hd__template_run *r, hd__template_value
 /* Returns the length in bytes of the white space at the beginning of the text s. If `chars` is not
  * NULL, the characters of that string take the place of white space. */
 size_t hd__template_strip_left(const char *s, size_t n, const hd__template_value *chars);
-/* Returns the length in bytes of the text s without the white space, or the `chars`, at its end. */
+/* Returns the length in bytes of the text s without the characters at its end that are in `chars`,
+ * or without the white space there if chars is NULL. */
 size_t hd__template_strip_right(const char *s, size_t n, const hd__template_value *chars);
 
 /* ---------------------------------------------------------------- expressions */

@@ -91,8 +91,8 @@ bool hd__graph_lent_fail(const char *arg, const hd_tensor *x)
     }
     return !(x->flags & HD__F_LENT) ||
            hd_fail(HD_GRAD,
-                   "%s of %s is a gradient that a hook or a backward was given, or lies in its "
-                   "memory, and must not change. Change a clone of it instead",
+                   "%s of %s must not change, because it is a gradient that a hook or a backward "
+                   "was given, or shares its memory. Change a clone of it instead",
                    arg, HD__SHAPE(x));
 }
 

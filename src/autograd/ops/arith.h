@@ -1,5 +1,5 @@
-/* arith.h - the ops of arithmetic, which inplace.c records, too, and two backward functions that
- * other files use (arith.c). */
+/* arith.h - what other files use of arith.c: the ops of arithmetic, because inplace.c records them,
+ * too, and two backward functions. */
 #ifndef HEED_OPS_ARITH_H
 #define HEED_OPS_ARITH_H
 

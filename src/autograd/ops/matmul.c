@@ -20,8 +20,8 @@ static void matmul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
         const hd__node_out_meta *meta = hd__node_input_meta(n, i);
         hd_tensor *other = hd__node_saved_get(n, 1 - i);
         if (other->ndim == 1 && (i == 0 || meta->ndim == 1)) {
-            /* Each element is a single product. hd__product would add it to 0, which turns -0 into
-             * 0. hd_mul has a loop for a vector times a number. */
+            /* Each element is a single product, so this calls hd_mul, which has a loop for a vector
+             * times a number. hd__product would add each product to 0, which turns -0 into 0. */
             hd_tensor *g = hd_unsqueeze(dy[0], -1);
             dx[i] = dy[0]->ndim == 0 ? hd_mul(other, g) : hd_mul(g, other);
             continue;

@@ -5,8 +5,8 @@
  * to 64 KiB there are eight for each power of two. A thread keeps the blocks of size classes that
  * it frees in its cache, whichever thread allocated them. It takes its next blocks from there
  * without a lock. A block that does not fit into the cache, and every block of a thread that ends,
- * becomes available to all threads. Small blocks go back to the system for this, those above 1 KiB
- * to the heap (heap.c). Large blocks always go to the heap at once.
+ * goes to a place from which all threads take: small blocks, up to 1 KiB, go back to the system,
+ * and larger ones to the heap (heap.c). Large blocks always go to the heap at once.
  *
  * Plain blocks come from the system one by one, in their exact size, or from the user's allocator
  * while one is set. All blocks are plain under a sanitizer, and with HEED_CACHE=0 (for

@@ -189,8 +189,8 @@ static hd_tensor *changes_what_was_kept(hd_tensor *grad, void *user)
 }
 
 #define LENT                                                                                       \
-    " is a gradient that a hook or a backward was given, or lies in its memory, and must not "     \
-    "change. Change a clone of it instead"
+    " must not change, because it is a gradient that a hook or a backward was given, or shares "   \
+    "its memory. Change a clone of it instead"
 
 /* It may lie in the memory of the caller's tensor and of other gradients. */
 START_TEST(a_kept_gradient_is_not_changed_later)

@@ -414,8 +414,9 @@ START_TEST(a_kept_gy_is_not_changed_later)
     hd_tensor *x = hd_requires_grad_(vec(HD_FLOAT32, 1, 2), true), *g = vec(HD_FLOAT32, 5, 6);
     ck_assert(hd_backward_with(hd_apply(&keeping_op, NULL, x), g, false));
     ck_assert_ptr_null(hd_fill_(kept_gy, 7));
-    ck_error(HD_GRAD, "hd_fill_: x of (2,) is a gradient that a hook or a backward was given, or "
-                      "lies in its memory, and must not change. Change a clone of it instead");
+    ck_error(HD_GRAD,
+             "hd_fill_: x of (2,) must not change, because it is a gradient that a hook or a "
+             "backward was given, or shares its memory. Change a clone of it instead");
     ck_elements(g, 5, 6);
     ck_assert(hd_mul_scalar_(hd_grad(x), 2)); /* what backward returned is a gradient as any */
     ck_elements(kept_gy, 5, 6);
