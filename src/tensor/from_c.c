@@ -116,7 +116,7 @@ static hd_tensor *from_integers(const void *array, hd_c_type type, size_t room, 
                                 const int64_t *sizes)
 {
     int64_t numel;
-    size_t own; /* bytes of the result, which are at least those of the array */
+    size_t own; /* the result's size in bytes, at least that of the C array */
     if (!hd__tensor_measure(HD_INT64, ndim, sizes, &numel, &own)) {
         return NULL;
     }

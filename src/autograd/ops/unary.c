@@ -24,7 +24,7 @@ static hd_tensor *unary(const hd__op *op, int loop, hd_tensor *x, enum unary_sav
                       .save_y = saves == SAVE_Y);
 }
 
-/* dx += loop(dy, the saved tensor). The op's kind is the loop in hdk_binary. */
+/* dx += loop(dy, the saved tensor), where loop is number op->kind of hdk_binary. */
 static void loop_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = hd__map_backward(n->op->kind, NULL, dy[0], hd__node_saved_get(n, 0));
@@ -256,7 +256,7 @@ static hd_tensor *with_numbers(const hd__op *op, int loop, hd_tensor *x, double 
     return HD__RECORD(op, y, HD__IN(1, &x), HD__SAVES(1, &x), HD__PARAMS(numbers));
 }
 
-/* dx += loop(dy, x, a, b). The op's kind is the loop in hdk_binary. */
+/* dx += loop(dy, x, a, b), where loop is number op->kind of hdk_binary. */
 static void numbers_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     int64_t elements[2];

@@ -131,7 +131,7 @@ static bool is_unused(int fd, const char *path, int *cause)
 static int clear_left_over(const hd__folder *f, const char *path, bool *found)
 {
     int fd = hd__sys_open_directory(path, false), cause;
-    if (fd < 0) { /* nothing is at path any more, or a file or a link is */
+    if (fd < 0) { /* path no longer exists, or is now a file or a link */
         return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : errno;
     }
     *found = is_unused(fd, path, &cause);

@@ -2,9 +2,9 @@
 #include "base/text/utf8.h"
 
 /* Returns the length of the first character. If the bytes are not UTF-8, returns minus the number
- * of bytes that one U+FFFD replaces: the longest bytes that begin a character, or a single byte if
- * there are none. The Unicode Standard recommends this (chapter 3.9, "maximal subparts"), and
- * Python does it. */
+ * of bytes that one U+FFFD replaces: the longest run of bytes with which a character can begin, or
+ * 1 if the first byte begins no character. The Unicode Standard recommends this (chapter 3.9,
+ * "maximal subparts"), and Python does it. */
 int hd__utf8_next(const char *s, int64_t n, uint32_t *code)
 {
     const unsigned char *p = (const unsigned char *)s;
