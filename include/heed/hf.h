@@ -250,7 +250,7 @@ typedef struct hd_generate_options {
     int64_t num_eos;                   /* 0: the number of end tokens */
     /* -1: eos_token_id[0]; the token that fills a row whose text has ended */
     int64_t pad_token_id;
-    /* HD_NONE; else a mask as in hd_forward_with_mask, each row of which ends in 1 */
+    /* HD_NONE; else a mask as in hd_forward_with_mask. Each row of it must end in 1. */
     hd_tensor *attention_mask;
     const hd_tokenizer *tokenizer; /* NULL; makes the text for on_token */
     /* NULL; hd_generate calls it for each new token id of each row whose text has not ended. text

@@ -160,7 +160,7 @@ hd_tensor *hd_isnan(hd_tensor *x)
  * error if memory runs out. */
 static hd_tensor *everywhere(hd_tensor *x, bool value)
 {
-    hd_tensor *y = hd__tensor_laid_out_as(hd__tensor_empty_as(HD_BOOL, x), x);
+    hd_tensor *y = hd__loop_out(HD_BOOL, 1, &x);
     return hd__record_told(NULL, y ? hd__tensor_fill(y, hd_scalar_int(value)) : NULL, 1, &x);
 }
 

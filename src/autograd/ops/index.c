@@ -467,10 +467,12 @@ static void write_places(const hd_tensor *x, hd_tensor *y)
     const uint8_t *truth = hd__tensor_ptr(x);
     int64_t *to = hd__tensor_ptr(y), n = y->sizes[1], column = 0, place[HD_MAX_DIMS] = {0};
     for (int64_t i = 0; i < x->numel; i++) {
-        for (int d = 0; d < x->ndim && truth[i]; d++) {
-            to[d * n + column] = place[d];
+        if (truth[i]) {
+            for (int d = 0; d < x->ndim; d++) {
+                to[d * n + column] = place[d];
+            }
+            column++;
         }
-        column += truth[i] != 0;
         for (int d = x->ndim - 1; d >= 0 && ++place[d] == x->sizes[d]; d--) {
             place[d] = 0;
         }

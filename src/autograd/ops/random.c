@@ -254,15 +254,19 @@ static void cumulate(const void *weights, shares *s)
 {
     const float *f = weights;
     const double *d = weights;
-    float single = 0; /* one variable for both would be converted at each step */
-    double sum = 0;
-    for (int64_t j = 0; j < s->m && s->single; j++) {
-        s->sums[j] = single += f[j];
+    float sum_f32 = 0; /* one variable for both dtypes would be converted at each step */
+    double sum_f64 = 0;
+    if (s->single) {
+        for (int64_t j = 0; j < s->m; j++) {
+            s->sums[j] = sum_f32 += f[j];
+        }
+        s->whole = sum_f32;
+    } else {
+        for (int64_t j = 0; j < s->m; j++) {
+            s->sums[j] = sum_f64 += d[j];
+        }
+        s->whole = sum_f64;
     }
-    for (int64_t j = 0; j < s->m && !s->single; j++) {
-        s->sums[j] = sum += d[j];
-    }
-    s->whole = s->single ? single : sum;
 }
 
 /* Returns share j: (w_0 + ... + w_j) / (the sum of all weights). The last share is exactly 1. */
