@@ -45,6 +45,7 @@
 #include "autograd/history.h"
 #include "autograd/record.h"
 #include "autograd/user_code.h"
+#include "base/start.h"
 #include "tensor/access.h"
 #include "tensor/copy.h"
 #include "tensor/reduce_dims.h"
@@ -210,7 +211,6 @@ static bool in_base(const hd_tensor *x)
 
 bool hd__graph_refresh_view(const hd_tensor *x)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     if (!hd__graph_stale_in_graph(x)) {
         return true;
     }
@@ -228,14 +228,14 @@ bool hd__graph_refresh_view(const hd_tensor *x)
     if (!n) {
         return false;
     }
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&hd__start_views_lock);
     bool late = !hd__graph_stale(x); /* another thread has refreshed x since */
     bool ok = late || retain_room(x, n);
     if (ok && !late) {
         old = hd__node_retain(x->attachment);
         replace_node((hd_tensor *)(uintptr_t)x, n);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&hd__start_views_lock);
     hd__node_release(old); /* after the lock is released, because this may free many nodes */
     hd__node_release(n);
     return ok;

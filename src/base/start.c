@@ -42,6 +42,9 @@ static const char *const usual_level = NULL; /* the best level */
 
 int hd__level;
 int64_t hd__start_second_cache = 1 << 20;
+pthread_mutex_t hd__start_views_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t hd__start_diagnose_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t hd__start_print_lock = PTHREAD_MUTEX_INITIALIZER;
 _Atomic(const hd__event_table *) hd__events;
 
 static struct {
@@ -82,9 +85,11 @@ int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t s
 
 /* A fork takes every lock of heed: the default generator's first, and then these in order. Without
  * this, the child could inherit a lock that is held by a thread which the child does not have. A
- * thread that holds one of the last two locks never waits for another lock. */
+ * thread that holds one of the last three locks never waits for another lock. */
 static pthread_mutex_t *const locks[] = {
-    &hd__pool_lock, &hd__count_lock, &hd__heap_lock, &hd__lasting_lock, &hd__error_handlers_lock,
+    &hd__start_views_lock,    &hd__start_diagnose_lock, &hd__pool_lock,
+    &hd__count_lock,          &hd__heap_lock,           &hd__lasting_lock,
+    &hd__error_handlers_lock, &hd__start_print_lock,
 };
 
 enum { LOCKS = sizeof locks / sizeof locks[0] };

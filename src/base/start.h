@@ -4,6 +4,7 @@
 #define HEED_BASE_START_H
 
 #include "base/system/cpus.h"
+#include "base/system/threads.h"
 #include "heed/base.h"
 
 /* Reads the environment and chooses the CPU level. Only the first call does anything. hd_error_set
@@ -17,6 +18,11 @@ bool hd__init(void);
  * scopes. hd__start_thread_arm arms the calling thread. */
 void hd__start_on_thread_end(void (*f)(void));
 void hd__start_thread_arm(void);
+
+/* Locks of the rooms above base. They stand here because start.c locks them around a fork, too. */
+extern pthread_mutex_t hd__start_views_lock;    /* a stale view gets the node of its new base */
+extern pthread_mutex_t hd__start_diagnose_lock; /* the data that the listeners share */
+extern pthread_mutex_t hd__start_print_lock;    /* the print options of the process */
 
 /* ---------------------------------------------------------------- CPU level */
 

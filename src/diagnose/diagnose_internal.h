@@ -18,16 +18,12 @@
  * name of the function that recorded it, and a tensor the name of the function that made it. A
  * warning about one call comes from the called function itself.
  *
- * The listeners run on the threads of the program, several at a time. One lock protects the data
- * that they share. */
+ * The listeners run on the threads of the program, several at a time. hd__start_diagnose_lock
+ * protects the data that they share. No handler of the program is called while it is locked. */
 #ifndef HEED_DIAGNOSE_INTERNAL_H
 #define HEED_DIAGNOSE_INTERNAL_H
 
 #include "tensor/scope.h"
-
-/* Protects the data that the listeners share. A fork locks it before the locks of base. No handler
- * of the program is called while it is locked. */
-extern pthread_mutex_t hd__diagnose_lock;
 
 /* ---------------------------------------------------------------- tracing (trace.c) */
 

@@ -5,18 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-pthread_mutex_t hd__diagnose_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void diagnose_lock(void)
-{
-    pthread_mutex_lock(&hd__diagnose_lock);
-}
-
-static void diagnose_unlock(void)
-{
-    pthread_mutex_unlock(&hd__diagnose_lock);
-}
-
 /* ---------------------------------------------------------------- the environment */
 
 /* Returns the index of the variable's value among the first n values; 0 if it is not set. If it has
@@ -68,7 +56,6 @@ void hd__diagnose_start(char *wrong, size_t size)
     unsigned int bits = choice("HEED_PROFILE", 2, "1", wrong, size) * HD__PROFILES;
     bits |= choice("HEED_TRACE", 4, "1, backward or all", wrong, size) * HD__TRACES;
     bits |= hd__debug_any() & HD__DEBUG_PRINTS ? HD__DEBUG_WATCHES : 0;
-    pthread_atfork(diagnose_lock, diagnose_unlock, diagnose_unlock);
     hd__events = &listeners;
     atomic_fetch_or(&hd__debug, bits);
 }

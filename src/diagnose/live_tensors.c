@@ -3,11 +3,12 @@
  *
  * A tensor that is made in debug mode enters a list, with the module whose forward runs then, and
  * leaves it when it is freed. A tensor that the graph saves counts for the function that made the
- * original. hd__diagnose_lock protects the list and made_by of the tensors in it. */
+ * original. hd__start_diagnose_lock protects the list and made_by of the tensors in it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/start.h"
 #include "diagnose/diagnose_internal.h"
 #include "tensor/repr_text.h"
 
@@ -32,7 +33,7 @@ static void live_add(hd_tensor *t, const char *made_in)
     t->made_in = made_in;
     t->flags |= HD__F_LISTED;
     t->live_prev = NULL;
-    HD__LOCKED(hd__diagnose_lock);
+    HD__LOCKED(hd__start_diagnose_lock);
     t->live_next = live.first;
     if (live.first) {
         live.first->live_prev = t;
@@ -56,7 +57,7 @@ void hd__hear_saved(hd_tensor *t, const hd_tensor *x)
 
 void hd__hear_freed(hd_tensor *t)
 {
-    HD__LOCKED(hd__diagnose_lock);
+    HD__LOCKED(hd__start_diagnose_lock);
     *(t->live_prev ? &t->live_prev->live_next : &live.first) = t->live_next;
     if (t->live_next) {
         t->live_next->live_prev = t->live_prev;
@@ -140,7 +141,7 @@ static int64_t join_makers(maker *rows, int64_t n)
  * with hd_free. Returns NULL with an error if memory runs out. */
 static maker *list_makers(int64_t *n)
 {
-    pthread_mutex_lock(&hd__diagnose_lock);
+    pthread_mutex_lock(&hd__start_diagnose_lock);
     *n = live.n;
     size_t bytes = (size_t)(live.n + 1) * sizeof(maker);
     maker *rows = hd__mem_alloc(bytes), *row = rows;
@@ -149,7 +150,7 @@ static maker *list_makers(int64_t *n)
         row->made_in = t->made_in;
         row->order = rows - row; /* the oldest tensor of a storage has the lowest order */
     }
-    pthread_mutex_unlock(&hd__diagnose_lock);
+    pthread_mutex_unlock(&hd__start_diagnose_lock);
     return rows ? rows : hd__error_no_memory(bytes);
 }
 

@@ -22,7 +22,7 @@ enum { PLACES = 8192, TRIES = 64 };
 
 typedef hd__diagnose_profiled row;
 
-/* The counts of all threads, protected by hd__diagnose_lock. */
+/* The counts of all threads, protected by hd__start_diagnose_lock. */
 static struct {
     row *rows; /* PLACES for each table; unused rows have no name; NULL if not allocated */
     row rest[TABLES];
@@ -109,7 +109,7 @@ void hd__profile_end(bool span, const hd__diagnose_profiled *e)
     r.backward = r.calls ? 0 : r.time;
     r.flop = began < now ? mine->flop : 0;
     mine->call = NULL;
-    HD__LOCKED(hd__diagnose_lock);
+    HD__LOCKED(hd__start_diagnose_lock);
     if (*r.name) {
         add_up(row_of(BY_OP, r.name), &r);
         r.calls = 0; /* only a forward counts as a call of the module */
@@ -198,11 +198,11 @@ HD__RARE bool hd_profile(FILE *f)
     row *ops = rows + PLACES + 1;
     void *locale = hd__sys_locale_enter();
     /* The lock ends before the report is written, because writing may call a handler. */
-    pthread_mutex_lock(&hd__diagnose_lock);
+    pthread_mutex_lock(&hd__start_diagnose_lock);
     see(hd__trace_heard());
     int64_t n_modules = collect_rows(rows, BY_MODULE), n_ops = collect_rows(ops, BY_OP),
             whole = profile.whole;
-    pthread_mutex_unlock(&hd__diagnose_lock);
+    pthread_mutex_unlock(&hd__start_diagnose_lock);
     write_table(&t, "module, without those inside it", rows, n_modules, whole);
     hd__text_puts(&t, "\n");
     write_table(&t, "op", ops, n_ops, whole);

@@ -7,11 +7,12 @@
 #include <stdio.h>
 
 #include "base/error/lasting.h"
+#include "base/start.h"
 #include "diagnose/diagnose_internal.h"
 #include "nn/names.h"
 
 /* The modules that ran in another module's forward without a parent, and are not freed.
- * hd__diagnose_lock protects the list. */
+ * hd__start_diagnose_lock protects the list. */
 static hd_module *strays;
 
 /* True if m or one of its descendants has a parameter that requires grad. */
@@ -35,7 +36,7 @@ static void note_stray(const char *around, hd_module *m)
     const char *a = strchr("AEIOU", *m->type->name) ? "an" : "a";
     snprintf(text, sizeof text, "%.90s runs %s %.90s", around, a, m->type->name);
     const char *lasting = hd__lasting_text(text);
-    HD__LOCKED(hd__diagnose_lock);
+    HD__LOCKED(hd__start_diagnose_lock);
     if (!m->priv->stray.text) {
         m->priv->stray = (hd__nn_stray){.text = lasting, .next = strays};
         if (strays) {
@@ -55,7 +56,7 @@ void hd__hear_forward_begins(const hd_module *around, hd_module *m, hd_tensor *x
 
 void hd__hear_module_freed(const hd_module *m)
 {
-    HD__LOCKED(hd__diagnose_lock);
+    HD__LOCKED(hd__start_diagnose_lock);
     const hd__nn_stray *s = &m->priv->stray;
     if (s->text) {
         *(s->prev ? &s->prev->priv->stray.next : &strays) = s->next;
@@ -69,7 +70,7 @@ void hd__hear_module_freed(const hd_module *m)
  * is none. Marks all strays with this text as reported. */
 static const char *take_stray(void)
 {
-    HD__LOCKED(hd__diagnose_lock);
+    HD__LOCKED(hd__start_diagnose_lock);
     const char *text = NULL;
     for (const hd_module *m = strays; m; m = m->priv->stray.next) {
         hd__nn_stray *s = &m->priv->stray;

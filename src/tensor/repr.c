@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/start.h"
 #include "base/text/number.h"
 #include "tensor/access.h"
 #include "tensor/list.h"
@@ -26,10 +27,8 @@ typedef struct printer {
 
 /* ---------------------------------------------------------------- options */
 
-static struct {
-    pthread_mutex_t lock;
-    hd_print_options o; /* o.size is 0 while the defaults apply */
-} process_options = {.lock = PTHREAD_MUTEX_INITIALIZER};
+/* Protected by hd__start_print_lock. Its size is 0 while the defaults apply. */
+static hd_print_options process_options;
 
 hd_print_options hd_print_defaults(void)
 {
@@ -85,15 +84,15 @@ bool hd_set_print_options(const hd_print_options *o)
     if (o && !check_options(o)) {
         return false;
     }
-    HD__LOCKED(process_options.lock);
-    process_options.o = o ? *o : (hd_print_options){0};
+    HD__LOCKED(hd__start_print_lock);
+    process_options = o ? *o : (hd_print_options){0};
     return true;
 }
 
 static hd_print_options options_in_force(void)
 {
-    HD__LOCKED(process_options.lock);
-    return process_options.o.size ? process_options.o : hd_print_defaults();
+    HD__LOCKED(hd__start_print_lock);
+    return process_options.size ? process_options : hd_print_defaults();
 }
 
 /* ---------------------------------------------------------------- the shown elements */

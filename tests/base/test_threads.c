@@ -361,6 +361,11 @@ static void take_each_lock(void)
     hd_error_set(HD_STATE, "an error");
     hd_error_clear();
     hd__lasting_text("a text");
+    pthread_mutex_t *const above[] = {&hd__start_views_lock, &hd__start_diagnose_lock,
+                                      &hd__start_print_lock};
+    for (int i = 0; i < 3; i++) {
+        HD__LOCKED(*above[i]);
+    }
 }
 
 static void *take_locks_until(void *stop)
@@ -371,8 +376,9 @@ static void *take_locks_until(void *stop)
     return NULL;
 }
 
-/* A child is born while other threads warn, fail, and keep texts. It does the same, and does not
- * wait for a lock that one of them held: for ever, until Check ends the test. */
+/* A child is born while other threads warn, fail, keep texts, and take the locks of the rooms above
+ * base. It does the same, and does not wait for a lock that one of them held: for ever, until Check
+ * ends the test. */
 START_TEST(forked_while_threads_hold_locks)
 {
     enum { FORKS = 300, LOCKERS = 3 };
