@@ -1,6 +1,6 @@
 /* gemm_split.h - the product of at most HDK_SPLIT_ROWS rows with a matrix whose columns are dense:
- * a template (template.h) for gemm.c, which transposes one column to one row. The matrix may be
- * bfloat16, which is widened as it is read. gemm.c defines five macros for it:
+ * a template (template.h) for gemm.c, which transposes a product of one column to one row. The
+ * matrix may be bfloat16, which is widened as it is read. gemm.c defines these macros:
  *     B, B_VECTOR(b)    the type of the matrix's elements; a vector of them, widened to T
  *     B_ELEMENT(v)      an element, widened to T
  *     BESIDE            number of columns that are read side by side for one row of a
@@ -61,7 +61,7 @@ HDK_INLINE void split(split_of)(const int m, const int some, const hdk_product *
             acc[i][j] = (V){0};
         }
     }
-    if (HDK_REGISTER > 32) { /* the pointers need all registers, so these go to memory */
+    if (HDK_REGISTER > 32) { /* x and y need all registers, so p, cols, b and c go to memory */
         __asm__("" : "+m"(p), "+m"(cols), "+m"(b), "+m"(c));
     }
     for (int64_t q = -whole; q != 0; q += VECTOR) {
