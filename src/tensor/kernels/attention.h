@@ -19,7 +19,7 @@ typedef struct hdk_head {
     int64_t l, s, d, dv;
     hdk_rows q, k, v, out;
     void *lse;     /* log-sum-exp (l), written by forward; +inf for a row whose weights are all 0 */
-    int64_t sees;  /* query i sees the keys before i + sees; the others are not computed */
+    int64_t sees;  /* query i sees the keys before i + sees; no scores of later keys are computed */
     hdk_rows mask; /* (l, s); mask.p is NULL if there is no mask */
     /* if true, the mask is bool, and true for the keys that are seen; otherwise it is added to the
      * scores */

@@ -15,8 +15,8 @@
 
 /* Sets c (m, cols) or, with p->add, adds to it. Element (i, j) gets the sum of the elements of the
  * vector sums[i * some + j], plus the products of the steps from q on. `sums` holds `some` vectors
- * for each of the m rows, of which the first `cols` count, and is read up to the next multiple of
- * four vectors. */
+ * for each of the m rows, and c gets the first `cols` of them. add_up reads `sums` four vectors at
+ * a time, so up to three vectors after the last row. */
 static HDK_NOINLINE void split(add_up)(const hdk_product *p, const V *sums, int64_t some,
                                        int64_t cols, int64_t q, const B *b, T *c)
 {
@@ -38,8 +38,8 @@ static HDK_NOINLINE void split(add_up)(const hdk_product *p, const V *sums, int6
 }
 
 /* Computes c (p->m, cols) for the columns at b, with code for m rows and `some` columns, which are
- * constants at compile time. If c has fewer rows or columns, the code computes the last one again
- * in place of each missing one, and does not write it. */
+ * constants at compile time. If c has fewer rows or columns, the code computes the last row or
+ * column again in place of each missing one, and does not write the copy. */
 HDK_INLINE void split(split_of)(const int m, const int some, const hdk_product *p, int64_t cols,
                                 const B *b, T *c)
 {
