@@ -2,7 +2,7 @@
  * without ever storing the (l, s) weights. forward writes the log-sum-exp of each row of scores.
  * backward computes the weights from it again, block by block.
  *
- * Rahman, Rabe and Staats 2021 (arXiv:2112.05682), Dao et al. 2022, "FlashAttention". */
+ * Rabe and Staats 2021 (arXiv:2112.05682), Dao et al. 2022, "FlashAttention". */
 #ifndef HEED_KERNELS_ATTENTION_H
 #define HEED_KERNELS_ATTENTION_H
 
@@ -19,7 +19,7 @@ typedef struct hdk_head {
     int64_t l, s, d, dv;
     hdk_rows q, k, v, out;
     void *lse;     /* log-sum-exp (l), written by forward; +inf for a row whose weights are all 0 */
-    int64_t sees;  /* query i sees the keys before i + sees; the others are not computed */
+    int64_t sees;  /* query i sees the keys before i + sees; no scores of later keys are computed */
     hdk_rows mask; /* (l, s); mask.p is NULL if there is no mask */
     /* if true, the mask is bool, and true for the keys that are seen; otherwise it is added to the
      * scores */
@@ -29,7 +29,7 @@ typedef struct hdk_head {
     double divisor; /* divisor of the scores, or 0 if scale is used */
     /* dropout keeps a weight with this probability and divides by it; 1 if no dropout */
     double keep;
-    const uint8_t *bits; /* one bit per weight, the lowest of a byte first; 1 keeps it; or NULL */
+    const uint8_t *bits; /* a bit per weight, a byte's lowest first; 1 keeps it; NULL: use seed */
     uint32_t seed;       /* without bits: the first element of dropout's stream (mcg31.h of base) */
     uint32_t limit; /* without bits: a weight is kept if its element of the stream is below limit */
     int64_t first;  /* the index of this head's first weight, in the bits or the stream */

@@ -22,7 +22,8 @@ static inline int64_t seen_by(const hdk_head *h, int64_t i)
     return seen < 0 ? 0 : seen < h->s ? seen : h->s;
 }
 
-/* The place of a weight in the bits or the stream of dropout, which draw_next advances. */
+/* The place of a weight for dropout: its index in the bits, and its element of the stream.
+ * draw_next moves the place to the next weight. */
 typedef struct draw_at {
     int64_t number;
     uint32_t x;

@@ -261,9 +261,9 @@ static inline void fn(weights_again)(const hdk_head *h, int64_t i, int64_t end, 
     fn(hdk_unary_all)(HDK_EXP, w, x - w);
 }
 
-/* Sets x[j] to 0 if a bool mask masks key from + j, for the n keys from `from` on. Does nothing
- * unless the row of query i is NaN and there is a bool mask. As with hd_masked_fill in separate
- * ops, a masked score has no gradient, even in such a row. */
+/* If the lse of query i is NaN, sets x[j] to 0 for each j < n for which a bool mask masks the key
+ * from + j. Otherwise, or without a bool mask, does nothing. As with hd_masked_fill in separate
+ * ops, a masked score has no gradient, even in a row of NaN. */
 static inline void fn(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, int64_t n, T *x)
 {
     T lse = ((const T *)h->lse)[i];

@@ -42,7 +42,7 @@ static inline float scale_of(const hdk_head *h)
     return (float)(h->divisor != 0 ? 1 / h->divisor : h->scale);
 }
 
-/* Returns how many of the n keys from j0 on query i sees. */
+/* Returns the number of keys that query i sees among the n keys from j0 on. */
 static inline int64_t seen_in(const hdk_head *h, int64_t i, int64_t j0, int64_t n)
 {
     return smaller(larger(seen_by(h, i) - j0, 0), n);

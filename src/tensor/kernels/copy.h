@@ -20,7 +20,7 @@ struct hdk_copy {
     void (*transpose[5])(char *y, int64_t y_row, const char *x, int64_t x_row, int64_t rows,
                          int64_t columns);
     hdk_loop past_cache;          /* runs the loop in params and writes its output past the cache */
-    void (*past_cache_end)(void); /* the thread calls it before another one reads the output */
+    void (*past_cache_end)(void); /* the writer calls it before another thread reads the output */
 };
 /* The params of past_cache: the loop f, its params and number of operands, and the bytes of an
  * element of its output. */

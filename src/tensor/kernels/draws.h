@@ -14,8 +14,8 @@
 enum { HDK_DRAWS = 64, HDK_DRAW_VECTORS = HDK_DRAWS / HDK_V };
 
 /* Returns x * a mod (2^31 - 1) for each element, as hd__mcg31_times does. `even` has 2 * a for the
- * elements at even places, and `odd` for the others. So the upper half of a product is the quotient
- * of x * a by 2^31, and the lower half is twice the remainder. */
+ * elements at even places, and `odd` has 2 * a for those at odd places. So the upper half of a
+ * product is the quotient of x * a by 2^31, and the lower half is twice the remainder. */
 HDK_INLINE vec_u32 vmcg31_times(vec_u32 x, vec_u64 even, vec_u64 odd)
 {
     const vec_u64 low = vall_u64(0xffffffffu);

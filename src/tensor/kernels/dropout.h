@@ -16,7 +16,7 @@ typedef struct hdk_drop {
 /* Indexed by dtype: float32, float64. */
 struct hdk_dropout {
     /* Computes y = x * (kept / keep) for n contiguous elements, whose draws begin at index `begin`
-     * of the stream. kept is 1 or 0. y may be x. */
+     * of the stream. kept is 1 for an element that is kept, and 0 for others. y may be x. */
     void (*draw[2])(const hdk_drop *d, int64_t begin, int64_t n, const void *x, void *y);
 };
 HDK_FAMILY(hdk_dropout, baseline, HDK_F32)

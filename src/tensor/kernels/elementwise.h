@@ -19,6 +19,7 @@
  *     LONG        FLOATS with a long expression
  *     VECTORS     LONG, and float32 is computed in vectors
  *     POWERS      NUMBERS; not every level has float64 and int64
+ *     others      are in the list in tools/functions/loops
  * A row's expressions are those for floats, int64, bool and bfloat16, in this order. The last
  * expression serves the remaining types. Integers are computed in uint64, so they wrap. */
 

@@ -1,8 +1,9 @@
 /* functions.h - the math functions that the table in elementwise.h uses. One name serves all types:
- * EXP_OF(x) takes a vector of float32 or a double. Also defines GELU.
+ * EXP_OF(x) takes a vector of float32 or a double.
  *
- * Hendrycks and Gimpel 2016, "Gaussian Error Linear Units": x * Phi(x), where Phi is the normal
- * distribution function, and phi its density; the approximation is
+ * Also defines GELU (Hendrycks and Gimpel 2016, "Gaussian Error Linear Units"), which is
+ * x * Phi(x). Phi is the normal distribution function, and phi is its density. GELU by tanh
+ * approximates it as
  *     0.5 * x * (1 + tanh(sqrt(2/pi) * (x + 0.044715 * x^3))). */
 #ifndef HEED_KERNELS_FUNCTIONS_H
 #define HEED_KERNELS_FUNCTIONS_H
@@ -12,9 +13,9 @@
 #include "tensor/kernels/vec.h"
 #include "tensor/kernels/scalar_f32.h"
 
-/* Goes before a function that is part of an expression. It is inlined if the level has an
- * instruction for fused multiply-adds. Without this instruction its code is long, so it is
- * called. */
+/* Goes before a function that is part of an expression. The function is inlined if the level has an
+ * instruction for fused multiply-adds. Without this instruction the function's code is long, so it
+ * is called. */
 #ifdef HDK_FUSED
 #define HDK_PART HDK_INLINE
 #else
@@ -36,7 +37,7 @@ HDK_INLINE vec_f32 gelu_within(vec_f32 x, float most)
 
 /* GELU is x * Phi(x), and its slope is Phi(x) + x * phi(x). Both Phi(x) - 1/2 and the slope - 1/2
  * are computed as x * p(z) / q(z) with z = x^2. tools/generate/fit_vmath.py fits the polynomials p
- * and q. x is clamped where the quotient reaches 1/2. The bits are the same at every CPU level.
+ * and q. x is clamped where x * p(z) / q(z) is 1/2. The bits are the same at every CPU level.
  * With r the exact value, |gelu - r| <= 2^-22 * |x| and |slope - r| <= 5 * 2^-24.
  *
  * gelu_polynomial returns the polynomial of z with the n coefficients c, the highest power
@@ -114,9 +115,9 @@ HDK_INLINE vec_f32 hdk_gelu_tanh_v(vec_f32 x)
     return x / (1 + gelu_exp(c, c * c));
 }
 
-/* Returns the slope s + x * s * (1 - s) * 2u' with e = e^(-2u), s = 1 / (1 + e) and 1 - s = e * s;
- * u' is the derivative of u. From 10 on it is 1, and below -10 about 0. For infinities it is NaN,
- * as PyTorch's is. */
+/* Returns the slope s + x * s * (1 - s) * 2u'. u' is the derivative of u, e is exp(-2u),
+ * s = 1 / (1 + e), and 1 - s = e * s. The slope is 1 for x >= 10, about 0 for x < -10, and NaN for
+ * infinities, as PyTorch's is. */
 HDK_INLINE vec_f32 hdk_gelu_tanh_slope_v(vec_f32 x)
 {
     vec_f32 c = gelu_within(x, 10.0f), square = c * c, e = gelu_exp(c, square), s = 1 / (1 + e);

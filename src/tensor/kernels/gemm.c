@@ -17,9 +17,9 @@ enum {
     A_IN_PLACE = 24, /* dense rows of a are packed only if a row of c has more tiles than this */
     SHALLOW = 128,   /* the most steps of k in a panel of b on the stack */
     STREAMS = 8,     /* number of rows of b that a product of few rows reads side by side */
-    /* Columns of b that gemm_split.h reads side by side for 1, 2 and 4 rows. With more columns
-     * their sums would not stay in registers. BESIDE_BF16 is for one row of a and a bfloat16 b,
-     * which is then read nearly in the order of memory. */
+    /* Columns of b that gemm_split.h reads side by side for 1, 2 and 4 rows of a. The sums of more
+     * columns would not stay in registers. BESIDE_BF16 is for one row of a and a bfloat16 b; b is
+     * then read nearly in the order of memory. */
     BESIDE_1 = 8,
     BESIDE_2 = HDK_REGISTER > 32 ? 8 : 4,
     BESIDE_4 = HDK_REGISTER > 32 ? 6 : 2,
@@ -57,11 +57,11 @@ static int64_t hdk_rows_together(void)
 }
 
 /* Chooses the blocks of product p. `width` is the number of columns of a panel of b, `depth` the
- * most steps of k in a block, and `scratch` is false if the caller has no memory to pack into. A
- * packed copy of b is faster if many rows use it, and a packed copy of a if many columns use it. If
- * the rows of a are not dense, or would evict each other from the L1 cache, fewer columns make the
- * copy of a faster. If m or n grows, rows and cols may shrink, but room_a and room_b never do. So
- * the scratch of the largest of several products serves all of them. */
+ * most steps of k in a block, and `scratch` is false if the caller has no memory to pack into.
+ * Packing b saves time if many rows use it, and packing a if many columns use it. If the rows of a
+ * are not dense, or would evict each other from the L1 cache, packing a saves time with fewer
+ * columns. If m or n grows, rows and cols may shrink, but room_a and room_b never do. So the
+ * scratch of the largest of several products serves all of them. */
 static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth, bool scratch)
 {
     hdk_blocking how = {0};

@@ -5,8 +5,8 @@
 
 #include "tensor/kernels/kernels.h"
 
-/* The order in which the products of an element of c are summed. It decides the bits, so it is the
- * same for the whole product, even if that is cut into parts. A step is one index along k. */
+/* The order in which the products of an element of c are summed. The order decides the bits, so all
+ * parts of a matrix product that is cut have the same order. A step is one index along k. */
 typedef enum hdk_order {
     HDK_CHAIN,    /* one sum over all steps, in order */
     HDK_SPLIT,    /* several sums, which are added at the end: gemm_split.h */
@@ -14,7 +14,7 @@ typedef enum hdk_order {
     HDK_ONE_STEP  /* k <= 1: there is no sum, and an element may be -0 */
 } hdk_order;
 
-/* A product c = a b with a (m, k), b (k, n) and c (m, n). Strides count elements. c's columns are
+/* A product c = a b with a (m, k), b (k, n) and c (m, n). Strides count elements. c's rows are
  * dense. */
 typedef struct hdk_product {
     int64_t m, n, k;
@@ -23,7 +23,7 @@ typedef struct hdk_product {
     int64_t a_row, a_col, b_row, b_col, c_row;
     const void *bias;  /* (n,), added to every row at the end; or NULL */
     int64_t bias_step; /* stride of bias, in elements */
-    bool add;          /* c += a b: the sums start from c's elements */
+    bool add;          /* true for c += a b: the sums start from c's elements; else c = a b */
     hdk_order order;
 } hdk_product;
 

@@ -13,7 +13,8 @@
 /* ---------------------------------------------------------------- packing */
 
 /* A lane is a row of a or a column of b, and a step is one index along k. A panel of `lanes` lanes
- * has a row for each step. Lanes lie `lane` elements apart in x, and rows `width` in the panel. */
+ * has a row for each step; its rows lie `width` elements apart. In x, which is a or b, lanes lie
+ * `lane` elements apart. */
 
 /* Copies the lanes of one step, which are adjacent in memory. */
 HDK_INLINE void fn(copy_lanes)(T *to, int64_t lanes, const T *x)
@@ -74,7 +75,7 @@ HDK_INLINE void fn(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
 }
 
 /* Packs all lanes into panels of `width` lanes; missing lanes become 0. Adjacent lanes are packed
- * for TOGETHER panels at a time, so memory is read in long runs, and few cache lines twice. */
+ * for TOGETHER panels at a time, so memory is read in long runs, and few lines are read twice. */
 static void fn(pack)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x, int64_t lane,
                      int64_t step)
 {
@@ -128,7 +129,7 @@ typedef struct BLOCK {
     int64_t b_panel, b_step;
     T *c;
     int64_t c_row;
-    const T *raw_a; /* the part of a that is still to be packed; or NULL */
+    const T *raw_a; /* the part of a to pack; NULL if it is packed already or read in place */
     const T *raw_b; /* b, if the first row of tiles packs it; NULL if b is read in place */
     int64_t raw_a_row, raw_a_col, raw_b_row, raw_b_col;
     bool far_c;    /* true if c does not fit in the L2 cache */
@@ -226,8 +227,9 @@ static void fn(columns)(BLOCK *t, const hdk_product *p, int64_t step, int64_t j,
     t->c -= j;
 }
 
-/* Computes all columns of the block's rows, some at a time: how->cols columns in `panels`, one
- * panel on the stack, or all columns that tiles read in place without a buffer. */
+/* Computes all columns of the block's rows: how->cols columns at a time if they are packed into
+ * `panels`. If panels is NULL, tiles first read in place all columns that need no buffer. The
+ * remaining columns are packed into a panel on the stack, WIDTH at a time. */
 static void fn(block_row)(BLOCK *t, const hdk_product *p, const hdk_blocking *how, int64_t step,
                           T *panels)
 {

@@ -1,6 +1,6 @@
 /* gemm_split.h - the product of at most HDK_SPLIT_ROWS rows with a matrix whose columns are dense:
- * a template (template.h) for gemm.c, which transposes one column to one row. The matrix may be
- * bfloat16, which is widened as it is read. gemm.c defines five macros for it:
+ * a template (template.h) for gemm.c, which transposes a product of one column to one row. The
+ * matrix may be bfloat16, which is widened as it is read. gemm.c defines these macros:
  *     B, B_VECTOR(b)    the type of the matrix's elements; a vector of them, widened to T
  *     B_ELEMENT(v)      an element, widened to T
  *     BESIDE            number of columns that are read side by side for one row of a
@@ -15,8 +15,8 @@
 
 /* Sets c (m, cols) or, with p->add, adds to it. Element (i, j) gets the sum of the elements of the
  * vector sums[i * some + j], plus the products of the steps from q on. `sums` holds `some` vectors
- * for each of the m rows, of which the first `cols` count, and is read up to the next multiple of
- * four vectors. */
+ * for each of the m rows, and c gets the first `cols` of them. add_up reads `sums` four vectors at
+ * a time, so up to three vectors after the last row. */
 static HDK_NOINLINE void split(add_up)(const hdk_product *p, const V *sums, int64_t some,
                                        int64_t cols, int64_t q, const B *b, T *c)
 {
@@ -38,8 +38,8 @@ static HDK_NOINLINE void split(add_up)(const hdk_product *p, const V *sums, int6
 }
 
 /* Computes c (p->m, cols) for the columns at b, with code for m rows and `some` columns, which are
- * constants at compile time. If c has fewer rows or columns, the code computes the last one again
- * in place of each missing one, and does not write it. */
+ * constants at compile time. If c has fewer rows or columns, the code computes the last row or
+ * column again in place of each missing one, and does not write the copy. */
 HDK_INLINE void split(split_of)(const int m, const int some, const hdk_product *p, int64_t cols,
                                 const B *b, T *c)
 {
@@ -61,7 +61,7 @@ HDK_INLINE void split(split_of)(const int m, const int some, const hdk_product *
             acc[i][j] = (V){0};
         }
     }
-    if (HDK_REGISTER > 32) { /* the pointers need all registers, so these go to memory */
+    if (HDK_REGISTER > 32) { /* x and y need all registers, so p, cols, b and c go to memory */
         __asm__("" : "+m"(p), "+m"(cols), "+m"(b), "+m"(c));
     }
     for (int64_t q = -whole; q != 0; q += VECTOR) {

@@ -10,12 +10,12 @@
  *     c    element (i, j) at c[i * c_row + j], 2 * VECTOR columns
  *     ask  the memory that the tile prefetches (hdk_ask)
  * fn(half) does the same for VECTOR columns. fn(packing)[rows](k, a, a_row, a_step, b, b_step,
- * panel, c, c_row, go_on) prefetches b, and also copies it to `panel`, packed. It is NULL for few
- * `rows`.
+ * panel, c, c_row, go_on) prefetches b, and also copies it to `panel`, packed. fn(packing)[rows] is
+ * NULL for few rows (HDK_PACKING_TILES).
  *
- * The steps that prefetch nothing run in a loop of two steps, with nothing but loads beside the
- * multiply-adds. Intel's servers lower their clock for any other instruction; on AMD's CPUs those
- * cost nothing.
+ * Steps that prefetch nothing have their own loop, which takes two steps per iteration and has
+ * only loads beside the multiply-adds. Any other instruction makes Intel's servers lower their
+ * clock, but costs nothing on AMD's CPUs.
  *
  * Every element of c is one chain of multiply-adds over the steps in order, which begins with c or
  * with 0. No bit changes if k is cut into several calls with go_on, or rows and columns into other
@@ -25,8 +25,9 @@
 
 #include "tensor/kernels/vec.h"
 
-/* The number of rows of a tile. A row has two vectors, so the tile fills the registers, of which
- * AVX-512 has 32 and other levels have 16. Two of them hold b, and one holds an element of a. */
+/* The number of rows of a tile, whose sums must fit into the vector registers. Each row takes two
+ * registers, b takes two, and an element of a takes one. AVX-512 has 32 registers, and the other
+ * levels of x86 have 16. */
 #if HDK_AT_AVX512
 #define HDK_TILE_ROWS 14
 #define HDK_TILES(f) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14)

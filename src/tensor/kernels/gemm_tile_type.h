@@ -8,7 +8,7 @@ typedef struct REACH {
     ptrdiff_t one, three, five; /* bytes between rows, times 1, 3 and 5; a register each */
 } REACH;
 
-/* Returns the element of row i at the current step. */
+/* Returns the element of a in row i at the current step. */
 HDK_INLINE T fn(element)(const REACH *a, const int i)
 {
     const int rows = i % 7;
@@ -80,8 +80,8 @@ HDK_INLINE void fn(tile_of)(const int rows, const int vecs, const bool packs, in
     ptrdiff_t row = (ptrdiff_t)(a_row * (int64_t)sizeof(T));
     ptrdiff_t step = (ptrdiff_t)(a_step * (int64_t)sizeof(T));
     REACH at = {(const char *)a, (const char *)a + 7 * row, row, 3 * row, 5 * row};
-    /* The first `asks` steps prefetch: b, which the L2 cache delivers within 16 steps, and a row of
-     * the tile of c to the right. The other steps come in twos, or there are none. */
+    /* Each of the first `asks` steps prefetches b, which the L2 cache delivers within 16 steps, and
+     * may prefetch a row of the tile of c to the right. Later steps, if any, run in pairs. */
     const T *next = c + vecs * VECTOR, *far = b + 16 * b_step;
     const bool twos = vecs == 2 && HDK_REGISTER > 16;
     int64_t down = ask == HDK_ASK_C ? c_row : 0;

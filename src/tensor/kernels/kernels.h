@@ -69,11 +69,11 @@
 enum { HDK_F32, HDK_F64, HDK_I64, HDK_B8, HDK_BF16 };
 
 /* HDK_FAMILY declares the tables of a family, and the functions that return them. For example,
- * hdk_softmax() returns the table of the CPU level in use. `most` is the last dtype for which each
- * level has kernels of its own; level.h says which kernels AVX-512 lacks. hdk_softmax_for(dtype)
- * returns the table to use for a dtype, and hdk_softmax_common() the table that has every kernel.
- * `lowest` is the lowest level with a table of its own, plain or baseline. If it is baseline, the
- * level plain uses the baseline table. */
+ * hdk_softmax() returns the table of the CPU level in use. AVX-512's table lacks some kernels
+ * (level.h). hdk_softmax_common() returns a table with every kernel: AVX2's table at AVX-512, and
+ * the level's own at other levels. hdk_softmax_for(dtype) returns the level's table for dtypes up
+ * to `most`, and the common table for later dtypes. `lowest`, plain or baseline, is the lowest
+ * level with a table of its own. If it is baseline, the level plain uses the baseline table. */
 
 /* Declares a family whose speed is limited by memory, so AVX-512 uses its AVX2 table. */
 #define HDK_FAMILY_AVX2(family, lowest) HDK__FAMILY_AVX2(family, lowest, family)

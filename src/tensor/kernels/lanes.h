@@ -2,8 +2,8 @@
  *
  * There are k lanes, the vectors along that dim, of n elements each. Element i of lane j of operand
  * o lies at data[o] + i * sn[o] + j * sk[o]; these strides count elements. An operand with one
- * element per lane has sn 0. Lanes never depend on each other, so the bits are the same however
- * they are cut into calls. */
+ * element per lane has sn 0. Lanes never depend on each other, so no bit depends on how the lanes
+ * are cut into calls. */
 #ifndef HEED_KERNELS_LANES_H
 #define HEED_KERNELS_LANES_H
 
@@ -18,8 +18,8 @@ typedef struct hdk_lanes {
     int64_t sn[HDK_LANE_OPERANDS], sk[HDK_LANE_OPERANDS];
 } hdk_lanes;
 
-/* True if kernels read operand 1 lane by lane, because its lanes lie further apart than the
- * elements of a lane. */
+/* True if kernels read operand 1 lane by lane, because the elements of a lane are adjacent or lie
+ * closer together than the lanes, or because all lanes are one and the same. */
 static inline bool hdk_lanes_apart(const hdk_lanes *l)
 {
     int64_t sn = llabs(l->sn[1]), sk = llabs(l->sk[1]);

@@ -1,4 +1,4 @@
-/* level.h - the macros of kernels whose meaning differs from level to level.
+/* level.h - macros for kernels. Their meaning depends on the CPU level.
  *
  * Only kernels include this header. The headers that callers include, such as kernels.h, mean the
  * same at every level. So heed.c, the whole library in one file (tools/amalgamate), has those
@@ -9,8 +9,8 @@
 #include "tensor/kernels/kernels.h"
 
 /* Two sorts of kernels are not compiled for AVX-512: kernels for types that few programs use much,
- * and transposition. Their AVX2 kernels serve AVX-512, too. HDK_WIDE_TYPES is defined at all other
- * levels, and HDK_WIDE(kernel) is NULL at AVX-512. */
+ * and transposition. Their AVX2 kernels serve AVX-512, too. At AVX-512, HDK_WIDE(kernel) is NULL
+ * and HDK_IF_WIDE(code) is empty. At all other levels HDK_WIDE_TYPES is defined. */
 #if HDK_AT_AVX512
 #define HDK_WIDE(kernel) NULL
 #define HDK_IF_WIDE(...)

@@ -18,11 +18,11 @@
 #define HDK_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-/* A loop with a long expression computes a multiple of HDK_WHOLE elements; the last ones are
- * padding. So every level computes it in whole vectors. */
+/* A loop with a long expression computes a multiple of HDK_WHOLE elements, so that every level
+ * computes whole vectors. hdk_padded computes the elements after the last multiple. */
 enum { HDK_WHOLE = 16 };
 
-/* The number of a loop's operands, and the bytes of an element of each; the output is the first. */
+/* The number of a loop's operands, and the bytes of an element of each. Operand 0 is the output. */
 typedef struct hdk_operands {
     int n, size[4];
 } hdk_operands;
@@ -37,19 +37,19 @@ static inline bool hdk_is_dense(const hdk_operands *o, const int64_t *strides)
 #define hdk_padded HDK_TABLE(hdk_padded)
 
 /* Runs f, which needs contiguous operands, on operands of any strides, one run of elements at a
- * time. Before each run strided inputs are copied to buffers, and after it a strided output is
- * copied from one. */
+ * time. Copies strided inputs to buffers before each run, and a strided output from its buffer
+ * after the run. */
 void hdk_in_runs(hdk_loop f, const hdk_operands *o, char *const *data, const int64_t *strides,
                  int64_t n, const void *params);
 
-/* Runs f over the elements [from, n) of contiguous operands. As they are fewer than HDK_WHOLE, pads
- * the inputs with zeros. */
+/* Runs f over the elements [from, n) of contiguous operands, which must be fewer than HDK_WHOLE.
+ * Pads the inputs with zeros to HDK_WHOLE elements. */
 void hdk_padded(hdk_loop f, const hdk_operands *o, char *const *data, int64_t from, int64_t n,
                 const void *params);
 
 /* Goes at the beginning of f, an hdk_loop of `count` operands. The last arguments are the bytes of
- * an element of each operand. If an operand is not contiguous, it runs f by hdk_in_runs and
- * returns. So the code after it has contiguous operands. */
+ * an element of each operand. If an operand is not contiguous, the macro runs f by hdk_in_runs and
+ * returns from f. So the code after the macro has contiguous operands. */
 #define HDK_DENSE(f, params, count, ...)                                                           \
     static const hdk_operands dense = {count, {__VA_ARGS__}};                                      \
     if (!hdk_is_dense(&dense, strides)) {                                                          \

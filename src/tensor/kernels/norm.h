@@ -21,8 +21,8 @@ struct hdk_norm {
      * stats. bias may be NULL. With `stream` y is written past the cache. */
     void (*layer_norm[2])(const hdk_norm_rows *r, const void *bias, double eps, bool stream,
                           void *y);
-    /* Computes dx (rows, n), dweight (n,) and dbias (n,); the last two are sums over these rows
-     * alone. Each that is NULL is not computed. With `stream` dx is written past the cache. */
+    /* Computes dx (rows, n), dweight (n,) and dbias (n,), each unless it is NULL. dweight and dbias
+     * are sums over these rows alone. With `stream` dx is written past the cache. */
     void (*layer_norm_backward[2])(const hdk_norm_rows *r, const void *dy, bool stream, void *dx,
                                    void *dweight, void *dbias);
 };

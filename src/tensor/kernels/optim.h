@@ -43,7 +43,7 @@ struct hdk_optim {
 
     /* Adds the sum of |x|^p over [begin, end) to *sum; for p = 0, adds the number of nonzero
      * elements. For p = INFINITY sets *sum to the largest |x| so far, and for -INFINITY to the
-     * smallest. Unless p is 0, a NaN in x makes *sum NaN. */
+     * smallest |x|. Unless p is 0, a NaN in x makes *sum NaN. */
     void (*norm[2])(const void *x, int64_t begin, int64_t end, double p, double *sum);
     /* Changes x[begin] to x[end - 1] by HDK_SCALE or HDK_CLAMP_BOTH, with the number a. */
     void (*change[2][2])(void *x, int64_t begin, int64_t end, double a);

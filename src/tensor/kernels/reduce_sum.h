@@ -1,10 +1,10 @@
 /* reduce_sum.h - sums: a template (template.h) for reduce_kernels.c.
  *
- * Only n decides the order. A run of fewer than 8 elements has PyTorch's four partial sums. A
- * longer run is cut into blocks of REDUCE_BLOCK elements, each summed in REDUCE_LANES partial sums,
- * which are folded in halves. The blocks' sums are added in pairs, like the carries of a binary
- * counter, so errors grow with log n. In a tile of neighbouring lanes, a block is REDUCE_STEP
- * elements, added in order. */
+ * The order depends only on n and on the way, a run or a tile (reduce_kernels.c). A run of fewer
+ * than 8 elements has PyTorch's four partial sums. A longer run is cut into blocks of REDUCE_BLOCK
+ * elements, each summed in REDUCE_LANES partial sums, which are folded in halves. The blocks' sums
+ * are added in pairs, like the carries of a binary counter, so errors grow with log n. In a tile of
+ * neighbouring lanes, a block is REDUCE_STEP elements, added in order. */
 
 static T fn(short_sum)(const T *x, int64_t n)
 {

@@ -15,10 +15,10 @@ HDK_INLINE void copy_steps(char *restrict to, int64_t to_step, const char *restr
     }
 }
 
-/* Copies as copy_steps does, where `from` or `to` is dense. Every second element, as in x[:, ::2],
- * has its own call, which compilers vectorise. The bytes between the elements of a strided output
- * are never written, because another thread may write them. So such an output gets four elements
- * per iteration. */
+/* Copies as copy_steps does; `from` or `to` must be dense. A step of two elements, as in
+ * x[:, ::2], has its own call, which compilers vectorise. A strided output gets four elements per
+ * iteration instead. The bytes between its elements are never written, because another thread may
+ * write them. */
 HDK_INLINE void copy_sized(char *to, int64_t to_step, const char *from, int64_t from_step,
                            int64_t n, const int64_t size)
 {

@@ -25,8 +25,8 @@ static inline float scalar_of_f32(uint32_t bits)
     return x;
 }
 
-/* Returns a * b + c, rounded once, at every CPU level. For WebAssembly, which has no instruction
- * for it, this is faster than a call of fmaf. */
+/* Returns a * b + c, rounded once, at every CPU level. WebAssembly has no instruction for it, and
+ * there hd__sys_sum_to_odd is faster than fmaf. */
 HDK_INLINE float scalar_fma_f32(float a, float b, float c)
 {
 #ifdef __wasm__
@@ -38,9 +38,9 @@ HDK_INLINE float scalar_fma_f32(float a, float b, float c)
 
 /* exp(x) = 2^q * e^s with q = rint(x * log2(e)), |s| <= ln(2) / 2, and a polynomial of degree 7 for
  * e^s. The steps, their order and their fused multiply-adds are those of PyTorch's softmax. The
- * bits are the same at every CPU level, because scalar_fma_f32 is exact even without an instruction
- * for it. It is 0 for x <= -104, infinity for x > 88.73, and NaN for NaN. Subnormal results are
- * rounded once. */
+ * bits are the same at every CPU level, because scalar_fma_f32 rounds once at every level. exp(x)
+ * is 0 for x <= -104, infinity for x > 88.73, and NaN for NaN. Subnormal results are rounded
+ * once. */
 
 /* 1.5 * 2^23. The sum v + HDK_EXP_SHIFT has rint(v) in its low bits. Subtracting HDK_EXP_SHIFT
  * again gives rint(v). */
@@ -56,9 +56,9 @@ static const float hdk_exp_p[HDK_EXP_TERMS] = {
     0.000198527617612853646278381f, 0.00139304355252534151077271f, 0.00833336077630519866943359f,
     0.0416664853692054748535156f,   0.166666671633720397949219f,   0.5f};
 
-/* Returns u * 2^q, rounded once. q must be a whole number from -150 to 129, u near 1, and `shifted`
- * q + HDK_EXP_SHIFT. 2^q may be out of range, but its two factors are not, and only the second
- * product rounds. */
+/* Returns u * 2^q, rounded once. q must be a whole number from -150 to 129, u must be near 1, and
+ * `shifted` must be q + HDK_EXP_SHIFT. 2^q may be out of range, but its two factors are not, and
+ * only the second product rounds. */
 HDK_INLINE float scalar_scale_f32(float u, float shifted)
 {
     uint32_t exponent = scalar_bits_f32(shifted) - scalar_bits_f32(HDK_EXP_SHIFT) + 2 * 127;
@@ -123,8 +123,8 @@ HDK_INLINE float scalar_log_f32(float x)
     return x < INFINITY ? y : x; /* infinity and NaN stay */
 }
 
-/* Returns tanh x. With a = |x|, it is a + a^3 * p(a^2) for a < 0.625, and 1 - 2 / (e^(2a) + 1)
- * otherwise, with x's sign. */
+/* Returns tanh x, which is tanh a with x's sign, where a = |x|. tanh a is a + a^3 * p(a^2) for
+ * a < 0.625, and 1 - 2 / (e^(2a) + 1) otherwise. */
 HDK_INLINE float scalar_tanh_f32(float x)
 {
     float z = x * x, a = fabsf(x);
@@ -136,8 +136,8 @@ HDK_INLINE float scalar_tanh_f32(float x)
     return copysignf(a < 0.625f ? near : far, x); /* -0 stays -0 */
 }
 
-/* Returns erf x. With a = |x|, it is a + a * p(a^2) for a < 0.9375, and 1 - e^-(t + t * q(t)) with
- * t = min(a, 4) otherwise, with x's sign. */
+/* Returns erf x, which is erf a with x's sign, where a = |x|. With t = min(a, 4), erf a is
+ * a + a * p(a^2) for a < 0.9375, and 1 - e^-(t + t * q(t)) otherwise. */
 HDK_INLINE float scalar_erf_f32(float x)
 {
     float z = x * x, a = fabsf(x), t = a > 4 ? 4 : a; /* a NaN stays */

@@ -97,8 +97,9 @@ HDK_INLINE double scalar_expm1_f64(double x, double rest, double *low)
     return t;
 }
 
-/* Returns tanh x. With t = e^(-2 * |x|) - 1, it is -t / (2 + t), with x's sign. A correction makes
- * up for the rounding of t and of 2 + t. In it, a straight line approximates 1 / (2 + t). */
+/* Returns tanh x, which is -t / (2 + t) with x's sign, where t = e^(-2 * |x|) - 1. A correction
+ * makes up for the rounding of t and of 2 + t. In the correction, a straight line approximates
+ * 1 / (2 + t). */
 HDK_INLINE double scalar_tanh_f64(double x)
 {
     double a = fabs(x), low,
@@ -107,9 +108,9 @@ HDK_INLINE double scalar_tanh_f64(double x)
     return copysign(y + (low - y * rest) * (1.457 - 0.5 * sum), x);
 }
 
-/* Returns erf x. With a = min(|x|, 6), it is 1 - e^-(a * (2 / sqrt(pi) + a * p(a) / q(a))), with
- * x's sign. The upper halves of a and of 2 / sqrt(pi) have an exact product; the other terms are
- * small beside it. */
+/* Returns erf x, which is erf a with x's sign, where a = min(|x|, 6). erf a is
+ * 1 - e^-(a * (2 / sqrt(pi) + a * p(a) / q(a))). The upper halves of a and of 2 / sqrt(pi) have an
+ * exact product; the other terms are small beside it. */
 HDK_INLINE double scalar_erf_f64(double x)
 {
     static const double p[] = {0.6366197723675814,    1.2596483064114898,    1.2073247251922066,
@@ -149,7 +150,7 @@ HDK_INLINE double scalar_log_of_f64(double f, double e, double rest)
     return HDK_FMA(e, F64_LN2, f - (half - low));
 }
 
-/* Returns f and sets *e, where x = (1 + f) * 2^e. They mean nothing unless x is positive and
+/* Returns f and sets *e, where x = (1 + f) * 2^e. f and *e mean nothing unless x is positive and
  * normal. */
 HDK_INLINE double scalar_split_f64(double x, double *e)
 {

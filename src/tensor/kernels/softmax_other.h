@@ -89,8 +89,8 @@ static HDK_NOINLINE void fn(tile_exp)(const T *x, int64_t sn, int64_t k, int64_t
     }
 }
 
-/* Computes the softmax of k lanes of n elements. In x, elements of a lane lie xn elements apart,
- * and lanes xk; in y, they lie yn and yk elements apart. */
+/* Computes the softmax of k lanes of n elements. In x, the elements of a lane lie xn apart, and
+ * neighbouring lanes lie xk apart; in y, these distances are yn and yk. */
 static inline void fn(softmax_tile)(T *y, int64_t yn, int64_t yk, const T *x, int64_t xn,
                                     int64_t xk, int64_t n, int64_t k)
 {

@@ -2,8 +2,8 @@
  * softmax_parts.h includes. */
 
 /* STEP is the number of elements of a step, which is whole vectors at every level and twice the
- * lanes of a sum. SIDE is the number of exponentials that are computed side by side: for float32 as
- * many as stay in registers. float64 exponentials are computed by a call. */
+ * lanes of a sum. SIDE is the number of exponentials that a call of exp_block computes: for float32
+ * as many as stay in registers. exp_block for float64 is not inlined. */
 #define STEP 16
 #define SIDE (sizeof(T) == sizeof(float) ? 4 * VECTOR : 32)
 #define LANES fn(lanes)
@@ -136,7 +136,7 @@ static HDK_NOINLINE T fn(row_max)(const T *x, int64_t n)
 }
 
 /* Sets e to exp(x - m - log_sum) for `some` elements, and adds them to the lanes. `some` is a
- * constant at compile time. Unless next is NULL, also updates the maxima `most` with as many
+ * constant at compile time. Unless next is NULL, also updates the maxima `most` with `some`
  * elements of next. */
 HDK_INLINE void fn(exp_pass_part)(const int some, const T *x, T m, T log_sum, T *e, LANES *lane,
                                   const T *next, V *most)

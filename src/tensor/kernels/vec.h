@@ -128,7 +128,7 @@ HDK_INLINE two_i64 rounds_twice(two_f64 sum)
 {
     return ((two_i64)sum & 0x1fffffff) == 0x10000000;
 }
-#define HDK_SELDOM static HDK_NOINLINE /* for a function that vfma_f32 calls seldom here */
+#define HDK_SELDOM static HDK_NOINLINE /* for a function that WebAssembly's vfma_f32 seldom calls */
 #else
 #define HDK_SELDOM HDK_INLINE
 #endif
@@ -225,8 +225,8 @@ HDK_INLINE double vlargest_f64(vec_f64 v)
 
 enum { VEXP_MOST = 4 }; /* the most vectors whose exponentials are computed together */
 
-/* Returns u * 2^q, rounded once. q must be a whole number from -150 to 129, u near 1, and `shifted`
- * q + 1.5 * 2^23. */
+/* Returns u * 2^q, rounded once. q must be a whole number from -150 to 129, u must be near 1, and
+ * `shifted` must be q + HDK_EXP_SHIFT. */
 HDK_INLINE vec_f32 vscale_f32(vec_f32 u, vec_f32 q, vec_f32 shifted)
 {
 #if HDK_AT_AVX512
@@ -245,8 +245,9 @@ HDK_INLINE vec_f32 vstep_f32(bool exact, vec_f32 a, vec_f32 b, vec_f32 c)
 }
 
 /* Begins e^x = 2^q * (1 + s + s^2 * u) (scalar_f32.h) for n vectors: sets q and `shifted`, replaces
- * x by s, and sets u to the first coefficient of its polynomial. Each call of vexp_term_f32 takes
- * one more coefficient. With `exact` the bits are the same at every level. */
+ * x by s, and sets u to the first coefficient of its polynomial, hdk_exp_p. Each call of
+ * vexp_term_f32 multiplies u by s and adds the next coefficient. With `exact` the bits are the same
+ * at every level. */
 HDK_INLINE void vexp_begin_f32(vec_f32 *x, int n, bool exact, vec_f32 *shifted, vec_f32 *q,
                                vec_f32 *u)
 {
@@ -317,8 +318,8 @@ enum {
 };
 
 /* Prefetches `bytes` bytes, which begin `ahead` bytes after x, into the L2 cache, because the L1
- * cache could not hold so many. It helps only if there is something to compute meanwhile. If the
- * bytes begin within a cache line, their last line may be left out. */
+ * cache could not hold so many. This helps only if the caller computes something meanwhile. If the
+ * bytes begin in the middle of a cache line, their last line may not be prefetched. */
 HDK_INLINE void hdk_prefetch_at(const void *x, int64_t ahead, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += HDK_LINE) {
@@ -331,7 +332,7 @@ HDK_INLINE void hdk_prefetch(const void *x, size_t bytes)
     hdk_prefetch_at(x, HDK_AHEAD, bytes);
 }
 
-/* Ends a sequence of streaming stores. Call it after the last one, so that other threads see the
+/* Ends a sequence of streaming stores. Call it after the last store, so that other threads see the
  * stores in order. */
 HDK_INLINE void hdk_stream_end(void)
 {
@@ -340,7 +341,8 @@ HDK_INLINE void hdk_stream_end(void)
 #endif
 }
 
-/* Returns the number of y's n elements that lie before the first cache line that begins in y. */
+/* Returns how many of y's n elements, of `size` bytes each, lie before the first address in y at
+ * which a cache line begins. */
 HDK_INLINE int64_t hdk_line_begin(const void *y, size_t size, int64_t n)
 {
     int64_t head = (int64_t)(-(uintptr_t)y % HDK_LINE / size);
