@@ -254,10 +254,11 @@ typedef struct hd_generate_options {
     hd_tensor *attention_mask;
     const hd_tokenizer *tokenizer; /* NULL; makes the text for on_token */
     /* NULL; hd_generate calls it for each new token id of each row whose text has not ended. text
-     * is what the token adds to the decoded text, in whole characters and without special tokens: n
-     * bytes, which may include U+0000, and a zero after them. It is "" if the token ends inside a
-     * character, if the tokenizer lacks the token, or if there is no tokenizer. If on_token returns
-     * false, all texts end, without an error. It must free neither m nor the tokenizer. */
+     * is the part that the token adds to the decoded text, in whole characters and without special
+     * tokens: n bytes, which may include U+0000, and a zero after them. It is "" if the token ends
+     * inside a character, if the tokenizer lacks the token, or if there is no tokenizer. If
+     * on_token returns false, all texts end, without an error. It must free neither m nor the
+     * tokenizer. */
     bool (*on_token)(int64_t row, int64_t id, const char *text, int64_t n, void *user);
     void *user; /* NULL; the last argument of on_token */
 } hd_generate_options;

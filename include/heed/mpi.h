@@ -146,8 +146,8 @@ HD_API hd_ddp_options hd_ddp_defaults(void);
 HD_API hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *o);
 
 /* Ends the averaging and frees d. Takes NULL. A rank that leaves its training loop because of an
- * error must call it, too: the other ranks, which are in a backward, then fail with that error.
- * Collective. */
+ * error must call this function, too: the other ranks, which are in a backward, then fail with that
+ * error. Collective. */
 HD_API void hd_ddp_free(hd_ddp *d);
 
 /* Turns averaging off if on is true, and on again if on is false. While it is off, a backward adds

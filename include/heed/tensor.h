@@ -197,7 +197,7 @@ HD_API int64_t hd_tensor_count(void); /* the number of tensors of all threads */
                hd_scope_open_at(__FILE__, __LINE__), "HD_SCOPE",                                   \
                "hd_scope_open and hd_scope_close")
 
-/* Closes *s. The end of HD_SCOPE's block calls it. */
+/* Closes *s. The end of HD_SCOPE's block calls this function. */
 static inline void hd_scope_cleanup(hd_scope **s)
 {
     hd_scope_close(*s);
@@ -350,9 +350,9 @@ HD_API hd_tensor *hd_wrap_checked(hd_dtype d, void *data, hd_c_type type, size_t
  * char, do not compile.
  *   hd_tensor_of(((float[]){0.43f, 0.15f, 0.89f}), 3)
  *   hd_tensor_of(((int[]){5, 0, 4}), 3)
- * It checks the length of an array, but not of the memory behind a pointer. If a struct ends in an
- * array x that is longer than its declaration says, write &s->x[0]. hd_tensor_of_n takes ndim and
- * an array of sizes. */
+ * hd_tensor_of checks the length of an array, but not that of the memory behind a pointer. If a
+ * struct ends in an array x that is longer than its declaration says, write &s->x[0].
+ * hd_tensor_of_n takes ndim and an array of sizes. */
 #define hd_tensor_of(array, ...) hd_tensor_of_n(array, HD__LIST(__VA_ARGS__))
 #define hd_tensor_of_n(array, ...)                                                                 \
     hd_tensor_of_checked(array, HD__C_TYPE_OF(array), HD__ARRAY_ROOM(array), __VA_ARGS__)
@@ -384,8 +384,8 @@ HD_API bool hd_shares_storage(const hd_tensor *a, const hd_tensor *b);
 /* the number of in-place changes of x's storage so far; -1 on error */
 HD_API int64_t hd_version_of(const hd_tensor *x);
 
-/* Return a pointer to x's first element; hd_strides says where the others lie. The pointer of
- * hd_data_mut is for writing, and the call counts as an in-place change. hd_data_mut fails with
+/* Return a pointer to x's first element; hd_strides says where the other elements lie. The pointer
+ * of hd_data_mut is for writing, and the call counts as an in-place change. hd_data_mut fails with
  * HD_GRAD if grad mode is on and x is a leaf that requires grad. */
 HD_API const void *hd_data(const hd_tensor *x);
 HD_API void *hd_data_mut(hd_tensor *x);
