@@ -35,7 +35,8 @@ static inline void hd_grad_mode_cleanup(bool *before)
 HD_API hd_tensor *hd_requires_grad_(hd_tensor *x, bool on);
 HD_API bool hd_requires_grad(const hd_tensor *x); /* true if backward computes a gradient for x */
 HD_API bool hd_is_leaf(const hd_tensor *x);       /* true unless a recorded call made x */
-HD_API hd_tensor *hd_retain_grad(hd_tensor *x);   /* backward keeps a non-leaf's .grad; returns x */
+/* makes backward set x.grad even if x is not a leaf; returns x */
+HD_API hd_tensor *hd_retain_grad(hd_tensor *x);
 /* the name of the node of x, such as "MulBackward0"; "" for a leaf */
 HD_API const char *hd_grad_fn(const hd_tensor *x);
 
@@ -232,7 +233,8 @@ HD_API hd_tensor *hd_slice(hd_tensor *x, int dim, int64_t start, int64_t stop);
 HD_API hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int64_t step);
 HD_API hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length);
 
-/* a copy y with y[i] = x[i - shift] along dim; elements that leave at one end enter at the other */
+/* a copy y with y[i] = x[i - shift] along dim; elements that leave dim at one end enter at the
+ * other end */
 HD_API hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim);
 /* a copy of x whose elements are in reverse order along each of these dims */
 HD_API hd_tensor *hd_flip_n(hd_tensor *x, int n, const int64_t *dims);
@@ -762,7 +764,7 @@ HD_API hd_tensor *hd_nll_loss_with(hd_tensor *x, hd_tensor *target,
 typedef struct hd_debug_node_layout_table {
     uint32_t size;                /* sizeof this table */
     uint32_t op, op_name;         /* pointer to the op; in the op: text */
-    uint32_t params, user_name;   /* for the op "user": pointer to a pointer to hd_op; its name */
+    uint32_t params, user_name;   /* of op "user": pointer to a pointer to hd_op; in hd_op: text */
     uint32_t requires_grad;       /* of a leaf: one byte */
     uint32_t grad;                /* of a leaf: a tensor, or NULL */
     uint32_t n_in, n_out;         /* int32_t each */

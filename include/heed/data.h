@@ -180,8 +180,8 @@ HD_API hd_dataset *hd_windows_new(const hd_tokens *t, int64_t max_length, int64_
  *
  * If get fails, it returns NULL with an error set, by hd_error_set or by a function of heed. The
  * call that needs the item then fails with this error. heed calls release(user) when the dataset,
- * its parts and its loaders are all freed, or if this call fails. release may be NULL. HD_VALUE:
- * length < 0. */
+ * its parts and its loaders are all freed, or if hd_dataset_new fails. release may be NULL.
+ * HD_VALUE: length < 0. */
 HD_API hd_dataset *hd_dataset_new(int64_t length, hd_list *(*get)(int64_t i, void *user),
                                   void *user, void (*release)(void *user));
 

@@ -153,11 +153,11 @@ HD_API hd_pretrained_options hd_pretrained_defaults(void);
  * `model_type` and `architectures` of the folder's config.json name. If both are there, they must
  * agree. o NULL: the defaults.
  *
- * Weights that have dtype o->dtype in the file stay there: the file is mapped, as
+ * With o->map, weights that have dtype o->dtype in the file stay there: the file is mapped, as
  * hd_load_safetensors describes. Until the model is freed, no other program may change the file or
  * make it shorter, but it may replace or remove it. Other weights are converted one by one. The
- * file of a tied model may have the shared weight under the name lm_head.weight. If it has both
- * weights and they differ, they are not tied, and a warning says so (hd_on_warning).
+ * file of a tied model may have the shared weight under the name lm_head.weight. If the file has
+ * both weights and they differ, they are not tied, and a warning says so (hd_on_warning).
  *
  * heed reads the keys of config.json as transformers 5.23 does, in any order. A missing key has the
  * default of the class. rope_scaling, if it is there, replaces rope_parameters as a whole; and a

@@ -70,8 +70,9 @@ HD_API char *hd_mpi_describe(void);
 
 /* Returns true if ok is true on every rank. Otherwise the call fails on every rank with the error
  * of the first rank whose ok is false: "hd_mpi_all_ok: rank 2: its error". If that rank has set no
- * error, the code is HD_USER. A rank that has already set an error keeps it. `what` names the work
- * in the message. Collective. */
+ * error, the code is HD_USER, and the message says that `what` has failed, as in "the work has
+ * failed". A rank that has already set an error keeps it. HD_VALUE: the ranks pass different
+ * `what`. Collective. */
 HD_API bool hd_mpi_all_ok(const char *what, bool ok);
 
 /* Returns true if text is the same on every rank. Otherwise the call fails with HD_VALUE. The

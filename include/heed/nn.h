@@ -86,8 +86,8 @@ HD_API hd_module *hd_module_ready(hd_module *m);
 HD_API void hd_module_free(hd_module *m);
 
 /* Sets this thread's init mode and returns the mode before the call. If the mode is on, which is
- * the default, the constructors below draw initial weights, as PyTorch's classes do. If it is off,
- * they set them to 0. */
+ * the default, the constructors below draw initial weights, as PyTorch's classes do. If the mode is
+ * off, they set all parameters to 0. */
 HD_API bool hd_set_init_mode(bool on);
 
 /* HD_NO_INIT; turns the init mode off until the end of the enclosing block. The constructors below
