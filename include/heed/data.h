@@ -208,7 +208,7 @@ HD_API bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd
  * the options, or without one from hd_generator_current(). With shuffle, the first batch then draws
  * the order of the epoch. If the options have no generator, the loader draws another random64,
  * seeds a new generator with it, and draws the order as a randperm of this new generator. If they
- * have a generator, the loader draws a randperm from it, and another one when the epoch ends.
+ * have a generator, the loader draws a randperm from it, and an unused one when the epoch ends.
  *
  * With num_replicas n, each of n processes makes a loader for its own rank, and together these
  * loaders return every item. The order of an epoch is that of torch.utils.data.DistributedSampler.

@@ -169,10 +169,12 @@ HD_API int64_t hd_tensor_report(void);
  *            function that is made of several ops, each of them is counted.
  *   time     of an op: the time of its forward and backward, from the first tensor that its call
  *            makes until its result is ready. Of a module: the time of the ops of its own forward,
- *            without those of the modules inside it.
+ *            and of their backward, without those of the modules inside it.
  *   share    time, divided by the whole time, which is that of all threads, each from its first
  *            tensor on. The last row has the rest: the program's own code, and heed's work
  *            between ops.
+ *   forward  the part of the time that forward took
+ *   backward the part of the time that backward took
  *   bytes    the bytes of the results in forward; a view, or a change in place, has none
  *   FLOP     the floating-point operations of products and of attention, forward and backward.
  *            The product of (m, k) and (k, n) counts 2 * m * n * k. Attention counts
