@@ -187,8 +187,8 @@ HD_API bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix);
  * error is set, changes nothing.
  *
  * As in PyTorch, a step of ConstantLR, StepLR, LinearLR and CosineAnnealingLR multiplies the
- * current lr by the ratio of the formula's values at t and t - 1; CosineAnnealingLR takes all of
- * these numbers minus eta_min. So hd_optim_set_lr has a lasting effect, two schedules of one
+ * current lr by the ratio of the formula's values at t and t - 1; CosineAnnealingLR changes only
+ * the part of the lr above eta_min. So hd_optim_set_lr has a lasting effect, two schedules of one
  * optimizer multiply, and a group that hd_optim_add_group adds later starts from its own lr. With
  * the other schedules, a step fails with HD_STATE if such a group was added. */
 typedef struct hd_schedule hd_schedule;

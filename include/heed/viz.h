@@ -47,8 +47,8 @@ typedef struct hd_plot_options {
     size_t size;
     const char *title, *x_label, *y_label; /* NULL: no title or label */
     bool log_x, log_y;                     /* false; if true, the axis is logarithmic */
-    /* false; if true, the ticks of x are whole numbers, as for epochs. They are in any case if
-     * every x of the points is a whole number. */
+    /* false; if true, the ticks of x are whole numbers, as for epochs. If every x of the points is
+     * a whole number, so are the ticks, even with false. */
     bool whole_x;
     int width, height; /* 720, 440; in pixels, each 200 to 8192 */
 } hd_plot_options;
