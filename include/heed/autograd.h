@@ -25,7 +25,7 @@ HD_API bool hd_set_grad_mode(bool on); /* sets the mode; returns the mode before
     HD__AT_END(bool HD__JOIN(hd_grad_mode_at_, __LINE__), hd_grad_mode_cleanup,                    \
                hd_set_grad_mode(false), "HD_NO_GRAD", "hd_set_grad_mode")
 
-/* Sets the grad mode to *before. The end of HD_NO_GRAD's block calls it. */
+/* Sets the grad mode to *before. The end of HD_NO_GRAD's block calls this function. */
 static inline void hd_grad_mode_cleanup(bool *before)
 {
     hd_set_grad_mode(*before);
@@ -35,7 +35,8 @@ static inline void hd_grad_mode_cleanup(bool *before)
 HD_API hd_tensor *hd_requires_grad_(hd_tensor *x, bool on);
 HD_API bool hd_requires_grad(const hd_tensor *x); /* true if backward computes a gradient for x */
 HD_API bool hd_is_leaf(const hd_tensor *x);       /* true unless a recorded call made x */
-HD_API hd_tensor *hd_retain_grad(hd_tensor *x);   /* backward keeps a non-leaf's .grad; returns x */
+/* makes backward set x.grad even if x is not a leaf; returns x */
+HD_API hd_tensor *hd_retain_grad(hd_tensor *x);
 /* the name of the node of x, such as "MulBackward0"; "" for a leaf */
 HD_API const char *hd_grad_fn(const hd_tensor *x);
 
@@ -153,10 +154,9 @@ typedef struct hd_op {
 } hd_op;
 
 /* Runs op on n inputs and returns its output. The op reads `user` with hd_ctx_user, and op->free
- * frees it, even if the call fails. If the output shares memory with an input, it is copied. */
+ * frees it, even if the call fails. An output that shares memory with an input is copied. */
 HD_API hd_tensor *hd_apply_n(const hd_op *op, void *user, int n, hd_tensor *const *inputs);
-/* Runs op, which has `outputs` outputs, and returns the list of them. See hd_apply_n for the
- * rest. */
+/* Does the same as hd_apply_n for an op with `outputs` outputs, and returns the list of them. */
 HD_API hd_list *hd_apply_multi_n(const hd_op *op, void *user, int outputs, int n,
                                  hd_tensor *const *inputs);
 #define hd_apply(op, user, ...) hd_apply_n(op, user, HD__ITEMS(hd_tensor *, __VA_ARGS__))
@@ -233,7 +233,8 @@ HD_API hd_tensor *hd_slice(hd_tensor *x, int dim, int64_t start, int64_t stop);
 HD_API hd_tensor *hd_slice_step(hd_tensor *x, int dim, int64_t start, int64_t stop, int64_t step);
 HD_API hd_tensor *hd_narrow(hd_tensor *x, int dim, int64_t start, int64_t length);
 
-/* a copy y with y[i] = x[i - shift] along dim; elements that leave at one end enter at the other */
+/* a copy y with y[i] = x[i - shift] along dim; elements that leave dim at one end enter at the
+ * other end */
 HD_API hd_tensor *hd_roll(hd_tensor *x, int64_t shift, int dim);
 /* a copy of x whose elements are in reverse order along each of these dims */
 HD_API hd_tensor *hd_flip_n(hd_tensor *x, int n, const int64_t *dims);
@@ -419,7 +420,7 @@ HD_API hd_tensor *(hd_mul_scalar_)(hd_tensor *x, hd_scalar s); /* x *= s */
 HD_API hd_tensor *(hd_div_scalar_)(hd_tensor *x, hd_scalar s); /* x /= s */
 HD_API hd_tensor *(hd_fill_)(hd_tensor *x, hd_scalar s);       /* x = s */
 HD_API hd_tensor *hd_zero_(hd_tensor *x);                      /* x = 0 */
-/* x = src, which broadcasts and converts */
+/* x = src; src broadcasts to x's shape and is converted to x's dtype */
 HD_API hd_tensor *hd_copy_(hd_tensor *x, hd_tensor *src);
 HD_API hd_tensor *(hd_masked_fill_)(hd_tensor *x, hd_tensor *mask,
                                     hd_scalar value);            /* x = value where mask is true */
@@ -428,8 +429,8 @@ HD_API hd_tensor *hd_normal_(hd_tensor *x, double mean, double std); /* normal(m
 HD_API hd_tensor *hd_bernoulli_(hd_tensor *x, double p); /* 1 with probability p, else 0 */
 /* draws with the density lambda * exp(-lambda * t) for t > 0 */
 HD_API hd_tensor *hd_exponential_(hd_tensor *x, double lambda);
-/* Sets x[index...] to value and returns x. index is as in hd_getitem; value broadcasts and
- * converts. */
+/* Sets x[index...] to value and returns x. index is as in hd_getitem; value broadcasts to
+ * x[index...] and is converted to x's dtype. */
 HD_API hd_tensor *hd_setitem_n(hd_tensor *x, hd_tensor *value, int n, const int64_t *index);
 HD_API hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, const int64_t *index);
 
@@ -447,10 +448,10 @@ HD_API hd_tensor *(hd_setitem_scalar_n)(hd_tensor *x, hd_scalar value, int n, co
 
 /* ---------------------------------------------------------------- reductions */
 
-/* A function without _dim in its name reduces x over all elements; the result is 0-d. One with _dim
- * reduces it over one dim, which keeps size 1 if keepdim is true. One with _dims_n reduces it over
- * n dims, or over all dims if n is 0. The sum of integers or bool is int64; mean, var and std take
- * floats only. */
+/* A function without _dim in its name reduces x over all elements; the result is 0-d. A function
+ * with _dim reduces x over one dim; if keepdim is true, this dim stays, with size 1. A function
+ * with _dims_n reduces x over n dims, or over all dims if n is 0. The sum of integers or bool is
+ * int64; mean, var and std take floats only. */
 HD_API hd_tensor *hd_sum(hd_tensor *x);
 HD_API hd_tensor *hd_sum_dim(hd_tensor *x, int dim, bool keepdim);
 HD_API hd_tensor *hd_sum_dims_n(hd_tensor *x, bool keepdim, int n, const int64_t *dims);
@@ -462,7 +463,7 @@ HD_API hd_tensor *hd_var(hd_tensor *x, int correction);
 HD_API hd_tensor *hd_var_dim(hd_tensor *x, int dim, int correction, bool keepdim);
 HD_API hd_tensor *hd_var_dims_n(hd_tensor *x, int correction, bool keepdim, int n,
                                 const int64_t *dims);
-/* the standard deviation, which is the square root of what hd_var computes */
+/* the standard deviation, which is the square root of the variance */
 HD_API hd_tensor *hd_std(hd_tensor *x, int correction);
 HD_API hd_tensor *hd_std_dim(hd_tensor *x, int dim, int correction, bool keepdim);
 HD_API hd_tensor *hd_std_dims_n(hd_tensor *x, int correction, bool keepdim, int n,
@@ -553,8 +554,9 @@ HD_API hd_tensor *hd_gather(hd_tensor *x, int dim, hd_tensor *index);
  * the result is float32. */
 HD_API hd_tensor *hd_embedding(hd_tensor *index, hd_tensor *weight, int64_t padding_idx);
 #define HD_NO_PADDING INT64_MIN
-/* Returns the k largest elements along dim, or the k smallest if largest is false. They are sorted;
- * equal elements keep their order. *indices gets their indices (NULL: not wanted). */
+/* Returns the k largest elements along dim, or the k smallest if largest is false. The largest, or
+ * the smallest, comes first; equal elements keep their order. *indices gets their indices (NULL:
+ * not wanted). */
 HD_API hd_tensor *hd_topk(hd_tensor *x, int64_t k, int dim, bool largest, hd_tensor **indices);
 /* Returns x sorted along dim. NaN counts as the largest number, and equal elements keep their
  * order. *indices gets the indices that sort x (NULL: not wanted). */
@@ -628,16 +630,18 @@ HD_API hd_attention_options hd_attention_defaults(void);
  * result is (..., l, dv); in memory its dims have the order of q's. The dtype is float32 or
  * float64. attn_mask may be HD_NONE.
  *
- * The memory that it needs grows with l + s, even in backward, because the weights are never kept.
- * With HD_BERNOULLI_NATIVE, however, dropout keeps one bit for each weight. The dropout mask is the
- * same that hd_dropout draws for weights (..., l, s) from the same seed. Scores that is_causal
- * masks are not computed, except at the CPU level plain, in float64, and with up to 64 keys.
+ * The memory that the call needs grows with l + s, even in backward, because the weights are never
+ * kept. With HD_BERNOULLI_NATIVE, however, dropout keeps one bit for each weight. The dropout mask
+ * is the same that hd_dropout draws for weights (..., l, s) from the same seed. Scores that
+ * is_causal masks are not computed, with three exceptions: at the CPU level plain, in float64, and
+ * with up to 64 keys.
  *
- * With up to 64 keys, and in float64, the result has the bits of hd_matmul and hd_softmax, because
- * it has their order of sums. There is one exception: for tensors without a batch, with at most 8
+ * In float64, or with up to 64 keys, the result has the bits of hd_matmul and hd_softmax, because
+ * its sums have the same order. There is one exception: for tensors without a batch, with at most 8
  * queries and over 32,768 elements of k, hd_matmul uses several sums for an element. In all other
- * cases the work is done in tiles, and the result differs from that of hd_matmul and hd_softmax by
- * rounding. It never depends on the number of threads.
+ * cases the work is done in tiles (at the CPU level plain: query by query), and the result may
+ * differ from that of hd_matmul and hd_softmax by rounding. It never depends on the number of
+ * threads.
  *
  * In four cases heed calls hd_matmul, hd_softmax and other ops instead: if attn_mask requires grad,
  * if a tensor is empty, if v has batches that q and k lack, and with up to 64 keys if products are
@@ -760,7 +764,7 @@ HD_API hd_tensor *hd_nll_loss_with(hd_tensor *x, hd_tensor *target,
 typedef struct hd_debug_node_layout_table {
     uint32_t size;                /* sizeof this table */
     uint32_t op, op_name;         /* pointer to the op; in the op: text */
-    uint32_t params, user_name;   /* for the op "user": pointer to a pointer to hd_op; its name */
+    uint32_t params, user_name;   /* of op "user": pointer to a pointer to hd_op; in hd_op: text */
     uint32_t requires_grad;       /* of a leaf: one byte */
     uint32_t grad;                /* of a leaf: a tensor, or NULL */
     uint32_t n_in, n_out;         /* int32_t each */

@@ -15,8 +15,9 @@
 #define HD_API
 #endif
 
-/* The compiler checks the arguments of a function like printf. MinGW's own printf formats are those
- * of Microsoft. */
+/* Makes the compiler check the arguments of a function like printf. The format is parameter
+ * format_at, and its first argument is parameter `first`, counted from 1. With MinGW, `printf`
+ * would mean the formats of Microsoft. */
 #if defined(__MINGW32__) && !defined(__clang__)
 #define HD__PRINTF(format_at, first) __attribute__((format(gnu_printf, format_at, first)))
 #elif defined(__GNUC__) || defined(__clang__)
@@ -26,9 +27,10 @@
 #endif
 
 /* HD__AT_END(variable, end, value, macro, instead) defines a variable with this value. When the
- * block ends, the function `end` gets its address. A compiler without the attribute cleanup refuses
- * the line, and its error names the functions to call instead of the macro. TinyCC has the
- * attribute, but glibc's headers define __attribute__ away for it. */
+ * block ends, the function `end` is called with the address of the variable. A compiler without the
+ * attribute cleanup refuses the line, and its error says to call the functions `instead` in place
+ * of `macro`. TinyCC has the attribute, but glibc's headers define __attribute__ as nothing for
+ * TinyCC. */
 #if defined(__TINYC__)
 #undef __attribute__
 #endif
@@ -94,9 +96,9 @@ HD_API const char *hd_code_name(hd_code c); /* c's name, as "SHAPE"; "?" if c is
  *     }
  * Until the enclosing block ends, messages begin with this name: "my_loss: x has 1 dimensions:
  * expected 2". If a function of heed fails, the message has both names: "my_loss: hd_matmul: (2, 3)
- * and (4, 2): inner sizes 3 and 4 differ". Until then, heed also records this name for each tensor
- * that is made, as the function that made it, and for each object that is freed, as the function
- * that freed it.
+ * and (4, 2): inner sizes 3 and 4 differ". Within the block, heed also records this name for each
+ * tensor that is made, as the function that made it, and for each object that is freed, as the
+ * function that freed it.
  *
  * If one function with HD_CALL calls another, messages begin with the name of the outermost one. In
  * the forward of a module, messages begin with the module's class, as in "GPT: my_loss: ...". They
@@ -114,7 +116,7 @@ HD_API const char *hd_code_name(hd_code c); /* c's name, as "SHAPE"; "?" if c is
 /* The call that was active before HD_CALL. The end of HD_CALL's block makes it active again. */
 typedef struct hd_call {
     const char *name;    /* heed's copy of the call's name; NULL: no call was active */
-    const void *forward; /* identifies the module's forward in which the call began */
+    const void *forward; /* the module's forward in which the call began; NULL: none */
 } hd_call;
 
 HD_API hd_call hd_call_begin(const char *name); /* begins a call; returns the previous one */
@@ -213,11 +215,12 @@ HD_API void hd_error_print(hd_code code, const char *message, void *user);
  *         hd_backward(hd_mse_loss(hd_forward(model, x), y));
  *     }
  * The warning comes if at least 1 GiB is live and these tensors hold more than half of it, or if
- * the scope owns at least 100,000 tensors and more than half of them are these. It comes again each
- * time that the live bytes or the scope's tensors have doubled. The loop must have run 3 backwards
- * if the scope is the root scope, and 32 in any other scope. Two groups of tensors do not count:
- * those of the largest iteration, which the program may want to keep, and those that hd_retain
- * holds. There is no warning for a loop without a backward. hd_scope_report lists the tensors.
+ * the scope owns at least 100,000 tensors and the iterations made more than half of them. It comes
+ * again each time that the live bytes or the scope's tensors have doubled. The loop must have run 3
+ * backwards if the scope is the root scope, and 32 in any other scope. Two groups of tensors do not
+ * count: those of the largest iteration, which the program may want to keep, and those that
+ * hd_retain holds. There is no warning for a loop without a backward. hd_scope_report lists the
+ * tensors.
  *
  * hd_backward, a loss of NaN or infinity: there is at most one warning for each function that makes
  * a loss.
@@ -280,8 +283,8 @@ HD_API void hd_warning_print(const char *message, void *user);
  * once for each pair of types.
  *
  * Live tensors: hd_tensor_report and hd_shutdown name the functions that made them, and the modules
- * in whose forward these functions ran. If the graph saves a tensor, its alias of this tensor
- * counts as one more tensor made by the same function.
+ * in whose forward these functions ran. If the graph saves a tensor, it makes a second tensor that
+ * shares the memory. This second tensor counts, too, as made by the same function.
  *
  * All these messages name the function that the program called, such as hd_optim_step. In the
  * forward of a module, even of one that heed provides, they name the function that this forward
@@ -328,20 +331,20 @@ typedef struct hd_allocator {
     size_t size;                                                /* sizeof(hd_allocator) */
     void *(*alloc)(size_t bytes, size_t alignment, void *user); /* returns NULL if memory ran out */
     void (*free)(void *p, size_t bytes, void *user);            /* bytes: as given to alloc */
-    void *user;                                                 /* the last argument of both */
+    void *user;                                                 /* passed to alloc and free */
 } hd_allocator;
 
 /* Makes hd_alloc request every block from a, one by one and without a cache. a NULL: from the
  * system again. The call fails with HD_STATE while any block of heed is live. */
 HD_API bool hd_set_allocator(const hd_allocator *a);
 
-/* heed keeps freed memory for later calls of hd_alloc, on any thread. So a loop asks the system for
- * no memory after its first iterations. heed keeps at most:
- *   blocks up to 1 KiB  for each size class, the most bytes of it that were live at one time
- *   each thread         6 MB, in lists of its own
- *   larger blocks       as many bytes as were live at the peak; before heed asks the system for
- *                       more memory, it gives back what exceeds 16 MiB plus an eighth of the live
- *                       bytes
+/* heed keeps freed memory for later calls of hd_alloc. So a loop asks the system for no memory
+ * after its first iterations. heed keeps at most:
+ *   blocks up to 1 KiB  in each thread: 2 MiB of each of 16 sizes, which only this thread reuses
+ *   up to 64 KiB        in each thread: 3.3 MB in all, which only this thread reuses
+ *   above 1 KiB         for all threads: as many bytes as were live at the peak; before heed asks
+ *                       the system for more memory, it gives back the part above 16 MiB plus an
+ *                       eighth of the live bytes
  * The sizes of blocks above 64 KiB are rounded up to a multiple of 4 KiB. These blocks lie in huge
  * pages if the system has them.
  *
@@ -349,8 +352,9 @@ HD_API bool hd_set_allocator(const hd_allocator *a);
  * most 4 KiB each. So heed can report the use of a freed tensor or object as an error (heed.h).
  * With HEED_DEBUG=1 in the environment it keeps 65,536 such blocks, up to 32 MiB in sum. The error
  * then also names the file and line of the scope. The elements of a freed tensor become NaN
- * (integers become -1, bools true), and a freed text becomes empty. A kept block counts as freed.
- * With HEED_CACHE=0 in the environment, and with hd_set_allocator, heed keeps nothing. */
+ * (integers become -1, bools true), and a freed text becomes empty. hd_bytes_live does not count
+ * these blocks. With HEED_CACHE=0 in the environment, and with hd_set_allocator, heed keeps
+ * nothing. */
 
 /* Gives the freed memory that heed keeps back to the system, except the blocks that other threads
  * keep in their own lists. */
@@ -381,7 +385,7 @@ HD_API void hd_generator_free(hd_generator *g);
 /* restarts g with that seed; the choice of the Bernoulli stream stays */
 HD_API bool hd_generator_seed(hd_generator *g, int64_t seed);
 HD_API uint32_t hd_generator_random(hd_generator *g);   /* the next 32-bit output */
-HD_API uint64_t hd_generator_random64(hd_generator *g); /* the next two outputs: high, then low */
+HD_API uint64_t hd_generator_random64(hd_generator *g); /* two outputs: high half, then low half */
 
 /* Set or return the stream from which g draws Bernoulli numbers. */
 HD_API bool hd_generator_set_bernoulli(hd_generator *g, hd_bernoulli_stream s);

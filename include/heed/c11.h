@@ -176,7 +176,7 @@ extern const struct hd_dtype_comes_second_such_as_HD_FLOAT32 hd__second_is_no_dt
 /* hd_tensor_of uses these macros. HD__C_TYPE_OF is the hd_c_type of the elements of an array of up
  * to 3 dims. If hd_tensor_of does not accept the type of the elements, HD__C_TYPE_OF is a struct,
  * so the program does not compile. HD__ARRAY_ROOM is the number of bytes of an array; for a pointer
- * it is HD__ROOM. It finds out whether `array` is a pointer by the type of `1 ? (array) : NULL`:
+ * it is HD__ROOM. HD__ARRAY_ROOM tells a pointer from an array by the type of `1 ? (array) : NULL`:
  * this expression converts an array to a pointer, but leaves the type of a pointer as it is. */
 #define HD__C_TYPE_OF(array)                                                                       \
     _Generic((array), HD__C_MADE(HD__C_FLAT) default                                               \

@@ -14,9 +14,9 @@ extern "C++" { /* a program may include heed inside extern "C" */
 #define HD__DTYPE_FIRST(d) d
 #define HD__DTYPE_SECOND(d) d
 
-/* Expand to two arguments of a call: the number of items, whose computation evaluates none of them,
- * and an array of the items, which lives until the end of the full expression. Because of the
- * braces around the items, they are evaluated from left to right. */
+/* Expand to two arguments of a call: the number of items, and an array of the items, which lives
+ * until the end of the full expression. Only the array evaluates the items, from left to right
+ * because of the braces around them. */
 #define HD__COUNT_OF(...) sizeof(hd__cxx_count(__VA_ARGS__))
 #define HD__ITEMS(type, ...)                                                                       \
     static_cast<int>(HD__COUNT_OF(__VA_ARGS__)),                                                   \

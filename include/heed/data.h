@@ -48,9 +48,10 @@ HD_API hd_tokenizer *hd_tokenizer_chars(const char *text, int64_t n);
 
 /* Makes a tokenizer of byte-level BPE from GPT-2's two files, vocab.json (encoder.json) and
  * merges.txt (vocab.bpe). It splits a text into words as GPT-2 does. A word that is a token stays
- * whole; in the others it merges the pairs of merges.txt. For files that BPE training has made, the
- * ids are those of tiktoken. Every token of the vocabulary must be a byte, the result of one merge,
- * or <|endoftext|>, which is the only special token; otherwise the call fails with HD_FORMAT. */
+ * whole; in any other word it merges the pairs of merges.txt. For files that BPE training has made,
+ * the ids are those of tiktoken. Every token of the vocabulary must be a byte, the result of one
+ * merge, or <|endoftext|>, which is the only special token; otherwise the call fails with
+ * HD_FORMAT. */
 HD_API hd_tokenizer *hd_tokenizer_bpe(const char *vocab_path, const char *merges_path);
 
 /* Makes the tokenizer of a model folder, from a tokenizer.json of Hugging Face. Its ids and texts
@@ -104,9 +105,9 @@ HD_API hd_tensor *hd_tokenizer_encode_with(const hd_tokenizer *t, const char *te
                                            const hd_encode_options *o);
 
 /* Return the text of int64 ids of any shape. The innermost scope owns the text, which ends in a
- * zero byte; *n gets its length without it (NULL: not wanted). hd_tokenizer_decode_bytes returns
- * the bytes of the tokens as they are. hd_tokenizer_decode returns valid UTF-8, with U+FFFD for
- * invalid bytes, as Python's decode(errors="replace") does. HD_INDEX: an id is outside the
+ * zero byte; *n gets its length without this byte (NULL: not wanted). hd_tokenizer_decode_bytes
+ * returns the bytes of the tokens as they are. hd_tokenizer_decode returns valid UTF-8, with U+FFFD
+ * for invalid bytes, as Python's decode(errors="replace") does. HD_INDEX: an id is outside the
  * vocabulary; the message has its place. */
 HD_API const char *hd_tokenizer_decode_bytes(const hd_tokenizer *t, const hd_tensor *ids,
                                              int64_t *n);
@@ -179,8 +180,8 @@ HD_API hd_dataset *hd_windows_new(const hd_tokens *t, int64_t max_length, int64_
  *
  * If get fails, it returns NULL with an error set, by hd_error_set or by a function of heed. The
  * call that needs the item then fails with this error. heed calls release(user) when the dataset,
- * its parts and its loaders are all freed, or if this call fails. release may be NULL. HD_VALUE:
- * length < 0. */
+ * its parts and its loaders are all freed, or if hd_dataset_new fails. release may be NULL.
+ * HD_VALUE: length < 0. */
 HD_API hd_dataset *hd_dataset_new(int64_t length, hd_list *(*get)(int64_t i, void *user),
                                   void *user, void (*release)(void *user));
 
@@ -203,11 +204,11 @@ HD_API bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd
 /* A loader: returns batches of a dataset, epoch after epoch, in the order of
  * torch.utils.data.DataLoader and with the same random draws.
  *
- * At the beginning of each epoch, the loader draws one hd_generator_random64. With shuffle, the
- * first batch then draws the order of the epoch. If the options have no generator, the loader draws
- * another random64, seeds a new generator with it, and draws the order as a randperm of this new
- * generator. If they have a generator, the loader draws a randperm from it, and another one when
- * the epoch ends.
+ * At the beginning of each epoch, the loader draws one hd_generator_random64 from the generator of
+ * the options, or without one from hd_generator_current(). With shuffle, the first batch then draws
+ * the order of the epoch. If the options have no generator, the loader draws another random64,
+ * seeds a new generator with it, and draws the order as a randperm of this new generator. If they
+ * have a generator, the loader draws a randperm from it, and an unused one when the epoch ends.
  *
  * With num_replicas n, each of n processes makes a loader for its own rank, and together these
  * loaders return every item. The order of an epoch is that of torch.utils.data.DistributedSampler.

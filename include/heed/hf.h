@@ -153,11 +153,11 @@ HD_API hd_pretrained_options hd_pretrained_defaults(void);
  * `model_type` and `architectures` of the folder's config.json name. If both are there, they must
  * agree. o NULL: the defaults.
  *
- * Weights that have dtype o->dtype in the file stay there: the file is mapped, as
+ * With o->map, weights that have dtype o->dtype in the file stay there: the file is mapped, as
  * hd_load_safetensors describes. Until the model is freed, no other program may change the file or
  * make it shorter, but it may replace or remove it. Other weights are converted one by one. The
- * file of a tied model may have the shared weight under the name lm_head.weight. If it has both
- * weights and they differ, they are not tied, and a warning says so (hd_on_warning).
+ * file of a tied model may have the shared weight under the name lm_head.weight. If the file has
+ * both weights and they differ, they are not tied, and a warning says so (hd_on_warning).
  *
  * heed reads the keys of config.json as transformers 5.23 does, in any order. A missing key has the
  * default of the class. rope_scaling, if it is there, replaces rope_parameters as a whole; and a
@@ -254,10 +254,11 @@ typedef struct hd_generate_options {
     hd_tensor *attention_mask;
     const hd_tokenizer *tokenizer; /* NULL; makes the text for on_token */
     /* NULL; hd_generate calls it for each new token id of each row whose text has not ended. text
-     * is what the token adds to the decoded text, in whole characters and without special tokens: n
-     * bytes, which may include U+0000, and a zero after them. It is "" if the token ends inside a
-     * character, if the tokenizer lacks the token, or if there is no tokenizer. If on_token returns
-     * false, all texts end, without an error. It must free neither m nor the tokenizer. */
+     * is the part that the token adds to the decoded text, in whole characters and without special
+     * tokens: n bytes, which may include U+0000, and a zero after them. It is "" if the token ends
+     * inside a character, if the tokenizer lacks the token, or if there is no tokenizer. If
+     * on_token returns false, all texts end, without an error. It must free neither m nor the
+     * tokenizer. */
     bool (*on_token)(int64_t row, int64_t id, const char *text, int64_t n, void *user);
     void *user; /* NULL; the last argument of on_token */
 } hd_generate_options;

@@ -157,16 +157,17 @@ HD_API bool hd_checkpoint_save(const char *dir, const hd_dict *model, const hd_d
  * that begins with ".heed-" and ends in ".tmp".
  *
  * Windows cannot exchange two names in one step, so heed renames three times. A crash after the
- * first one leaves the old checkpoint at dir with ".heed-old" after it, and the next call of heed
- * that looks for dir gives its name back. A crash after the second one leaves the old checkpoint at
- * that name, and the new one at dir. Remove the old one before you remove dir, or it gets dir's
- * name. While a program has a file of the old one open or mapped, the call fails with HD_IO, and
- * nothing is changed. The new directory has the permissions that its parent gives. */
+ * first rename leaves the old checkpoint under dir's name with ".heed-old" at its end, and the next
+ * call of heed that looks for dir renames it to dir. A crash after the second rename leaves the old
+ * checkpoint under that name, and the new one at dir. Then remove the old checkpoint before you
+ * remove dir, or it gets dir's name. While a program has a file of the old checkpoint open or
+ * mapped, the call fails with HD_IO, and nothing is changed. The new directory has the permissions
+ * that its parent gives. */
 HD_API bool hd_checkpoint_replace(const char *dir, const hd_dict *model, const hd_dict *state);
 
-/* Loads the two dictionaries of a checkpoint. Free them with hd_dict_free. Pass NULL for one that
- * you do not need. On failure *model and *state are NULL. Both dictionaries come from the same
- * checkpoint, even if another program replaces dir during the call. */
+/* Loads the two dictionaries of a checkpoint. Free them with hd_dict_free. Pass NULL for a
+ * dictionary that you do not need. On failure *model and *state are NULL. Both dictionaries come
+ * from the same checkpoint, even if another program replaces dir during the call. */
 HD_API bool hd_checkpoint_load(const char *dir, hd_dict **model, hd_dict **state);
 
 /* Removes a checkpoint, with any other files in its directory. heed first renames the directory, so

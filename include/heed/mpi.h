@@ -70,8 +70,9 @@ HD_API char *hd_mpi_describe(void);
 
 /* Returns true if ok is true on every rank. Otherwise the call fails on every rank with the error
  * of the first rank whose ok is false: "hd_mpi_all_ok: rank 2: its error". If that rank has set no
- * error, the code is HD_USER. A rank that has already set an error keeps it. `what` names the work
- * in the message. Collective. */
+ * error, the code is HD_USER, and the message says that `what` has failed, as in "the work has
+ * failed". A rank that has already set an error keeps it. HD_VALUE: the ranks pass different
+ * `what`. Collective. */
 HD_API bool hd_mpi_all_ok(const char *what, bool ok);
 
 /* Returns true if text is the same on every rank. Otherwise the call fails with HD_VALUE. The
@@ -146,8 +147,8 @@ HD_API hd_ddp_options hd_ddp_defaults(void);
 HD_API hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *o);
 
 /* Ends the averaging and frees d. Takes NULL. A rank that leaves its training loop because of an
- * error must call it, too: the other ranks, which are in a backward, then fail with that error.
- * Collective. */
+ * error must call this function, too: the other ranks, which are in a backward, then fail with that
+ * error. Collective. */
 HD_API void hd_ddp_free(hd_ddp *d);
 
 /* Turns averaging off if on is true, and on again if on is false. While it is off, a backward adds

@@ -86,8 +86,8 @@ HD_API hd_module *hd_module_ready(hd_module *m);
 HD_API void hd_module_free(hd_module *m);
 
 /* Sets this thread's init mode and returns the mode before the call. If the mode is on, which is
- * the default, the constructors below draw initial weights, as PyTorch's classes do. If it is off,
- * they set them to 0. */
+ * the default, the constructors below draw initial weights, as PyTorch's classes do. If the mode is
+ * off, they set all parameters to 0. */
 HD_API bool hd_set_init_mode(bool on);
 
 /* HD_NO_INIT; turns the init mode off until the end of the enclosing block. The constructors below
@@ -99,7 +99,7 @@ HD_API bool hd_set_init_mode(bool on);
     HD__AT_END(bool HD__JOIN(hd_init_mode_at_, __LINE__), hd_init_mode_cleanup,                    \
                hd_set_init_mode(false), "HD_NO_INIT", "hd_set_init_mode")
 
-/* Sets the init mode to *before. The end of HD_NO_INIT's block calls it. */
+/* Sets the init mode to *before. The end of HD_NO_INIT's block calls this function. */
 static inline void hd_init_mode_cleanup(bool *before)
 {
     hd_set_init_mode(*before);
@@ -152,7 +152,7 @@ HD_API hd_tensor *hd_module_get_buffer(hd_module *m, const char *name);
  * float32, and float32 bfloat16. This is for frozen weights of a Linear or an Embedding:
  *   hd_module_set_parameter(m, name, hd_parameter(hd_to(hd_detach(w), HD_BFLOAT16), false))
  * If t is another parameter of m, the two are tied: the state_dict has both names, lists of
- * parameters have only the first, and the gradient is the sum of both. */
+ * parameters have only the first name, and the gradient is the sum over both uses. */
 HD_API bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t);
 /* Puts child in the place of the module of m with this dotted name ("blocks.0.att"), and frees the
  * old module. m owns child from then on. On failure child is freed, unless it already had a parent
@@ -291,7 +291,7 @@ HD_API double hd_dropout_p(const hd_module *m); /* the probability of a Dropout;
 HD_API hd_module *hd_embedding_new(int64_t num_embeddings, int64_t embedding_dim,
                                    int64_t padding_idx);
 /* Makes a LayerNorm: hd_layer_norm_n over the last n dims. With elementwise_affine, it has a weight
- * of ones, and with bias, too, a bias of zeros. */
+ * of ones. If bias is true as well, it also has a bias of zeros. */
 HD_API hd_module *hd_layer_norm_new_n(int n, const int64_t *normalized_shape, double eps,
                                       bool elementwise_affine, bool bias);
 /* Makes a LayerNorm over the last dim, with eps 1e-5, a weight and a bias. */
@@ -304,7 +304,7 @@ HD_API hd_module *hd_relu_new(bool inplace); /* makes a ReLU: max(x, 0) */
 HD_API hd_module *hd_silu_new(bool inplace); /* makes a SiLU: x / (1 + exp(-x)) */
 /* makes a GELU; approximate "none": hd_gelu; "tanh": hd_gelu_tanh */
 HD_API hd_module *hd_gelu_new(const char *approximate);
-/* "none" or "tanh", which hd_gelu_new got for the GELU m */
+/* the `approximate` with which the GELU m was made: "none" or "tanh"; NULL on error */
 HD_API const char *hd_gelu_approximate(const hd_module *m);
 
 /* Make a Sequential, which runs its modules one after the other, or a ModuleList. Both own their
@@ -325,7 +325,7 @@ HD_API hd_module *hd_module_list_get(hd_module *list, int64_t i);
 /* These are the classes of chapter 3 of Raschka, "Build a Large Language Model (From Scratch)", and
  * of its notebooks. CausalAttention and MultiHeadAttention call hd_scaled_dot_product_attention.
  * After hd_set_fused_attention(false) they call hd_matmul, hd_softmax and so on, as the code of the
- * notebooks does. With up to 64 tokens, both give the same bits.
+ * notebooks does. With up to 64 tokens, both computations give the same bits.
  *
  * Their buffer `mask` may have any values. A nonzero value masks a key. If all keys of a token are
  * masked, the output of this token is NaN. If mask is the causal triangle, masked scores are not

@@ -186,11 +186,11 @@ HD_API bool hd_optim_load(hd_optim *o, const hd_dict *d, const char *prefix);
  * hd_schedule_step calls so far. o must outlive its schedule. A step that fails, or a step while an
  * error is set, changes nothing.
  *
- * As in PyTorch, a step of ConstantLR, StepLR, LinearLR and CosineAnnealingLR computes the lr from
- * the current one: it changes it by the ratio of the formula's values at t and t - 1. So
- * hd_optim_set_lr has a lasting effect, two schedules of one optimizer multiply, and a group that
- * hd_optim_add_group adds later starts from its own lr. With the other schedules, a step fails with
- * HD_STATE if such a group was added. */
+ * As in PyTorch, a step of ConstantLR, StepLR, LinearLR and CosineAnnealingLR multiplies the
+ * current lr by the ratio of the formula's values at t and t - 1; CosineAnnealingLR changes only
+ * the part of the lr above eta_min. So hd_optim_set_lr has a lasting effect, two schedules of one
+ * optimizer multiply, and a group that hd_optim_add_group adds later starts from its own lr. With
+ * the other schedules, a step fails with HD_STATE if such a group was added. */
 typedef struct hd_schedule hd_schedule;
 
 /* Makes a ConstantLR: base * factor while t < total_iters, then base. factor is in [0, 1]. With
@@ -223,7 +223,7 @@ HD_API hd_schedule *hd_cosine_annealing_new(hd_optim *o,
 typedef struct hd_cosine_warmup_options {
     size_t size;
     int64_t warmup_steps; /* 0: the number of steps in which the lr rises */
-    int64_t total_steps;  /* must be set: above warmup_steps; after them the lr is min_lr */
+    int64_t total_steps;  /* must be set: above warmup_steps; from this step on the lr is min_lr */
     double initial_lr;    /* 0: the lr at step 0, if warmup_steps is above 0 */
     double min_lr;        /* 0: the lr from step total_steps on */
 } hd_cosine_warmup_options;
@@ -242,7 +242,7 @@ typedef enum hd_anneal { HD_ANNEAL_COS = 0, HD_ANNEAL_LINEAR = 1 } hd_anneal;
 
 typedef struct hd_one_cycle_options {
     size_t size;
-    int64_t total_steps; /* must be set: 1 or more; a step after them is an error */
+    int64_t total_steps; /* must be set: 1 or more; a step beyond this number is an error */
     double max_lr;       /* 0: the highest lr is each group's base; else it is this number */
     double pct_start;    /* 0.3: the fraction of the steps in which the lr rises */
     hd_anneal anneal;    /* HD_ANNEAL_COS: the curve of the lr */

@@ -169,10 +169,12 @@ HD_API int64_t hd_tensor_report(void);
  *            function that is made of several ops, each of them is counted.
  *   time     of an op: the time of its forward and backward, from the first tensor that its call
  *            makes until its result is ready. Of a module: the time of the ops of its own forward,
- *            without those of the modules inside it.
+ *            and of their backward, without those of the modules inside it.
  *   share    time, divided by the whole time, which is that of all threads, each from its first
  *            tensor on. The last row has the rest: the program's own code, and heed's work
  *            between ops.
+ *   forward  the part of the time that forward took
+ *   backward the part of the time that backward took
  *   bytes    the bytes of the results in forward; a view, or a change in place, has none
  *   FLOP     the floating-point operations of products and of attention, forward and backward.
  *            The product of (m, k) and (k, n) counts 2 * m * n * k. Attention counts
@@ -197,7 +199,7 @@ HD_API int64_t hd_tensor_count(void); /* the number of tensors of all threads */
                hd_scope_open_at(__FILE__, __LINE__), "HD_SCOPE",                                   \
                "hd_scope_open and hd_scope_close")
 
-/* Closes *s. The end of HD_SCOPE's block calls it. */
+/* Closes *s. The end of HD_SCOPE's block calls this function. */
 static inline void hd_scope_cleanup(hd_scope **s)
 {
     hd_scope_close(*s);
@@ -350,9 +352,9 @@ HD_API hd_tensor *hd_wrap_checked(hd_dtype d, void *data, hd_c_type type, size_t
  * char, do not compile.
  *   hd_tensor_of(((float[]){0.43f, 0.15f, 0.89f}), 3)
  *   hd_tensor_of(((int[]){5, 0, 4}), 3)
- * It checks the length of an array, but not of the memory behind a pointer. If a struct ends in an
- * array x that is longer than its declaration says, write &s->x[0]. hd_tensor_of_n takes ndim and
- * an array of sizes. */
+ * hd_tensor_of checks the length of an array, but not that of the memory behind a pointer. If a
+ * struct ends in an array x that is longer than its declaration says, write &s->x[0].
+ * hd_tensor_of_n takes ndim and an array of sizes. */
 #define hd_tensor_of(array, ...) hd_tensor_of_n(array, HD__LIST(__VA_ARGS__))
 #define hd_tensor_of_n(array, ...)                                                                 \
     hd_tensor_of_checked(array, HD__C_TYPE_OF(array), HD__ARRAY_ROOM(array), __VA_ARGS__)
@@ -384,8 +386,8 @@ HD_API bool hd_shares_storage(const hd_tensor *a, const hd_tensor *b);
 /* the number of in-place changes of x's storage so far; -1 on error */
 HD_API int64_t hd_version_of(const hd_tensor *x);
 
-/* Return a pointer to x's first element; hd_strides says where the others lie. The pointer of
- * hd_data_mut is for writing, and the call counts as an in-place change. hd_data_mut fails with
+/* Return a pointer to x's first element; hd_strides says where the other elements lie. The pointer
+ * of hd_data_mut is for writing, and the call counts as an in-place change. hd_data_mut fails with
  * HD_GRAD if grad mode is on and x is a leaf that requires grad. */
 HD_API const void *hd_data(const hd_tensor *x);
 HD_API void *hd_data_mut(hd_tensor *x);

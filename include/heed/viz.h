@@ -47,8 +47,8 @@ typedef struct hd_plot_options {
     size_t size;
     const char *title, *x_label, *y_label; /* NULL: no title or label */
     bool log_x, log_y;                     /* false; if true, the axis is logarithmic */
-    /* false; if true, the ticks of x are whole numbers, as for epochs. They are whole numbers in
-     * any case if every x of the points is one. */
+    /* false; if true, the ticks of x are whole numbers, as for epochs. If every x of the points is
+     * a whole number, so are the ticks, even with false. */
     bool whole_x;
     int width, height; /* 720, 440; in pixels, each 200 to 8192 */
 } hd_plot_options;
@@ -110,9 +110,9 @@ HD_API hd_graph_options hd_graph_defaults(void);
  * A call is drawn in the frame of the module whose parameters it uses. A call without parameters is
  * in a module if calls before it and after it are, as the ReLU between two Linears. If the first or
  * last calls of a module use no parameter, the graph cannot tell them from the caller's calls, so
- * they are drawn outside the module: a last ReLU, the sum after a last branch, and the loss. Also
- * outside are the calls between the modules of a list, or of a module with numbered children whose
- * class `names` does not have. */
+ * they are drawn outside the module: a last ReLU, the sum after a last branch, and the loss. Calls
+ * between the modules of a list are also outside. If `names` does not have a module's class, the
+ * module counts as a list if its children all have numbers as names. */
 HD_API char *hd_graph_dot(hd_tensor *x, const hd_dict *names);
 /* Writes the text of hd_graph_dot to a file. */
 HD_API bool hd_graph_save_dot(hd_tensor *x, const hd_dict *names, const char *path);
