@@ -261,7 +261,7 @@ static void *block_of(size_t size, unsigned int class)
 
 /* Allocates a block without looking into the thread's cache. If memory runs out, empties the cache,
  * returns the heap's free memory to the system, and tries again. Returns NULL without an error if
- * that fails, too. */
+ * the second try fails, too. */
 static void *new_block(size_t size)
 {
     pthread_once(&environment_once, read_environment);

@@ -15,8 +15,8 @@
  *
  * The ring. Each thread has a ring of the last 64 blocks that it freed, of up to 4 KiB each. The
  * next block takes the place of the oldest one, which only then becomes free (hd__mem_block_free).
- * A tensor with more data than that has its header in a block of its own: the header is kept, and
- * the data becomes free at once. Memory to which the program has no pointer, such as a node of the
+ * A tensor whose data does not fit into such a block has its header in a block of its own: the
+ * header is kept, and the data becomes free at once. Memory to which the program has no pointer, such as a node of the
  * graph, is never kept.
  *
  * With HEED_DEBUG=1 a ring has 65,536 blocks and at most 32 MiB, so mistakes are found for much
@@ -133,8 +133,8 @@ void hd__mem_quarantine_empty(void)
 
 /* ---------------------------------------------------------------- objects */
 
-/* Marks the object before it calls ring_put. If there is no memory for a ring, ring_put frees the
- * block, and another thread may get it. */
+/* Marks the object before it calls ring_put: if there is no memory for a ring, ring_put frees the
+ * block, and another thread may get the block. */
 void hd__mem_retire_object(void *p, const char *freed_by)
 {
     hd__mem_header *h = hd__mem_header_of(p);
