@@ -41,15 +41,15 @@ struct hd__record_args;
  *     computed          a call computes flop floating-point operations
  *     ready             a call has computed its result y. op is NULL if the call records nothing;
  *                       otherwise op was recorded before y was computed
- *     call_begins       a user's op or a step begins; its time is measured until `applied` or
- *                       `stepped`
+ *     call_begins       a user's op or an optimizer's step begins; its time is measured until
+ *                       `applied` or `stepped`
  *     applied           the forward of a user's op has ended. n is its node; n_out is 0 if
  *                       it failed
  *     node_begins       a backward reaches node n
  *     node_ends         the backward leaves node n, after its hooks
  *   While hd__event_advised:
- *     backward_ended    a backward that began at a tensor has ended. The tensor has this value; the
- *                       function made_by made it; loss is its node (NULL: the graph was kept)
+ *     backward_ended    a backward that began at a tensor of this value has ended. made_by is the
+ *                       function that made the tensor, and loss its node (NULL: the graph was kept)
  *     stepped           o has stepped with the gradients of n parameters. Also called while
  *                       hd__event_telling; n is then -1 if the step failed
  *   While there is a table:

@@ -1,12 +1,12 @@
 /* sibling.h - the functions of base for the libraries in libs/, which are the siblings of libheed.
  *
  * These libraries may include heed's public headers, tensor/arg.h, and of base: this header,
- * error/args.h, error/speak.h, files/folder.h, files/whole_file.h, system/shared.h, text/json.h, text/number.h,
- * text/text.h and text/utf8.h. The shared library exports the functions that these headers declare
- * as HD__SIBLING, so that nothing of base is compiled twice. Programs must not call these
- * functions, because they may change with any version of heed. Where the linker has symbol
- * versions, the functions have a version of their own (src/private.map.in). Each library in libs/ first
- * checks that it was built with exactly the version of libheed that runs. */
+ * error/args.h, error/speak.h, files/folder.h, files/whole_file.h, system/shared.h, text/json.h,
+ * text/number.h, text/text.h and text/utf8.h. The shared library exports the functions that these
+ * headers declare as HD__SIBLING, so that nothing of base is compiled twice. Programs must not call
+ * these functions, because they may change with any version of heed. Where the linker has symbol
+ * versions, the functions have a version of their own (src/private.map.in). Each library in libs/
+ * first checks that it was built with exactly the version of libheed that runs. */
 #ifndef HEED_BASE_SIBLING_H
 #define HEED_BASE_SIBLING_H
 

@@ -80,7 +80,7 @@ int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t s
     return level;
 }
 
-/* A fork takes every lock of heed: the default generator's first, and then these from left to
+/* A fork takes every lock of base: the default generator's first, and then these from left to
  * right. Otherwise the child could inherit a lock whose holder is a thread that the child does not
  * have. A thread that holds one of the last two locks never waits for another lock. */
 static pthread_mutex_t *const locks[] = {

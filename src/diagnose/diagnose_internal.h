@@ -38,8 +38,8 @@ typedef struct hd__trace_hearing {
     int depth;           /* the number of forwards and backwards that run, to indent lines */
     const char *walking; /* hd__call of the backward whose node runs now, or NULL */
     int spans;           /* the number of open spans (hd__profile_end) */
-    /* the profile has counted this thread's time up to this nanosecond; 0: the thread has made
-     * no tensor yet */
+    /* the time, in nanoseconds, until which the profile has counted this thread; 0: the thread has
+     * made no tensor yet */
     int64_t seen;
     const char *call;  /* the call whose op has begun, or NULL */
     int64_t began;     /* the time when the op or the outermost span began, in nanoseconds */

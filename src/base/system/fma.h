@@ -1,10 +1,10 @@
 /* fma.h - the sum of two float64 for a multiply-add that must be rounded once.
  *
  * MinGW-w64's fma and fmaf and Emscripten's fmaf round some sums to the wrong side, and heed's
- * weights depend on them. fma.c has other functions for these systems. Here is their idea (Boldo and
- * Melquiond 2008, "Emulation of FMA and correctly rounded sums"): if a sum of float64 has an error,
- * the exact value lies between two float64, and the sum becomes the one of them whose last bit is
- * 1. Then the conversion to float32 rounds it as it would round the exact value. */
+ * weights depend on them. fma.c has other functions for these systems. Here is their idea (Boldo
+ * and Melquiond 2008, "Emulation of FMA and correctly rounded sums"): if a sum of float64 has an
+ * error, the exact value lies between two float64, and the sum becomes the one of them whose last
+ * bit is 1. Then the conversion to float32 rounds it as it would round the exact value. */
 #ifndef HEED_BASE_FMA_H
 #define HEED_BASE_FMA_H
 

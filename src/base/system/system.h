@@ -149,8 +149,8 @@ typedef struct hd__sys_list hd__sys_list;
 hd__sys_list *hd__sys_list_of(int fd);
 hd__sys_list *hd__sys_list_at(const char *path);
 int hd__sys_list_fd(hd__sys_list *list); /* returns the open directory */
-/* Returns the next name; skips "." and "..". Returns NULL with 0 in *cause at the end, and NULL with
- * an errno in *cause if the directory cannot be read. */
+/* Returns the next name; skips "." and "..". Returns NULL with 0 in *cause at the end, and NULL
+ * with an errno in *cause if the directory cannot be read. */
 const char *hd__sys_list_next(hd__sys_list *list, int *cause);
 void hd__sys_list_end(hd__sys_list *list);
 

@@ -1,7 +1,7 @@
 /* windows_names.c - the functions of system.h for names of files, on Windows.
  *
- * Windows refuses to rename or remove a file that another program has open, such as a virus scanner
- * for a moment. So a refused call is repeated for half a second. */
+ * Windows refuses to rename or remove a file while another program, such as a virus scanner, has it
+ * open for a moment. So a refused call is repeated for half a second. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,8 +129,8 @@ int hd__sys_rename(const char *old, const char *path)
  * Three renames exchange two names: b -> aside, a -> b, aside -> a. `aside` is b's name with
  * ".heed-old" at its end. If the process ends after the first rename, nothing is at b. So a
  * function that looks for b, and finds nothing, first gives `aside` the name b again. If another
- * process is still at its exchange then, its second rename fails, and it begins again. If the
- * process ends after the second rename, the next exchange moves `aside` away. */
+ * process is still at its exchange then, its second rename fails, and it begins the exchange again.
+ * If the process ends after the second rename, the next exchange moves `aside` away. */
 
 /* Writes path and `end` to `to`, without a slash between them. Returns false with errno if path is
  * not UTF-8, or if the result is too long. */

@@ -9,8 +9,8 @@
  * looking for a short time, and then sleeps. The next job often comes soon, and waking a thread
  * costs more than most jobs. If there are more threads than CPUs, the thread sleeps at once. A
  * thread that goes to sleep first sets `asleep`, and then looks for work once more. A thread that
- * wakes others first changes the fields that they look at, and then reads `asleep`. All
- * these accesses are sequentially consistent, so at least one thread sees the other's store. */
+ * wakes others first changes the fields that they look at, and then reads `asleep`. These accesses
+ * are sequentially consistent, so at least one of the two threads sees the other's store. */
 #include "base/error/assert.h"
 #include "base/error/call.h"
 #include "base/start.h"
