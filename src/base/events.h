@@ -41,13 +41,14 @@ struct hd__record_args;
  *     computed          a call computes flop floating-point operations
  *     ready             a call has computed its result y. op is NULL if the call records nothing;
  *                       otherwise op was recorded before y was computed
- *     call_begins       a call begins whose time is measured until `applied` or `stepped`
+ *     call_begins       a user's op or an optimizer's step begins; its time is measured until
+ *                       `applied` or `stepped`
  *     applied           the forward of a user's op has ended. n is its node; n_out is 0 if
  *                       it failed
  *     node_begins       a backward reaches node n
  *     node_ends         the backward leaves node n, after its hooks
  *   While hd__event_advised:
- *     backward_ended    a backward has ended that began at a tensor with this value. made_by is the
+ *     backward_ended    a backward that began at a tensor of this value has ended. made_by is the
  *                       function that made the tensor, and loss its node (NULL: the graph was kept)
  *     stepped           o has stepped with the gradients of n parameters. Also called while
  *                       hd__event_telling; n is then -1 if the step failed
@@ -94,8 +95,8 @@ typedef struct hd__event_table {
 
 extern _Atomic(const hd__event_table *) hd__events; /* NULL: there is no listener */
 
-/* True if warnings have a handler and src/diagnose is linked, which warns of mistakes in the
- * training loop. */
+/* True if warnings are handled or printed (hd__error_warns) and src/diagnose is linked.
+ * src/diagnose then warns of mistakes in the training loop. */
 static inline bool hd__event_advised(void)
 {
     return hd__error_warns() && hd__events;

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Has for each level its name, the reasons why it may be unavailable (the CPU or the build lacks
- * it), and the values that HEED_CPU may have if this is the best level. */
+/* The texts of each level: its name, the messages if the CPU or the build lacks the level, and the
+ * values that HEED_CPU may have if this level is the best one. */
 static const struct {
     const char *name, *cpu_lacks, *build_lacks, *expected;
 } level_texts[HD__LEVELS] = {
@@ -83,9 +83,9 @@ int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t s
     return level;
 }
 
-/* A fork takes every lock of heed: the default generator's first, and then these in order. Without
- * this, the child could inherit a lock that is held by a thread which the child does not have. A
- * thread that holds one of the last three locks never waits for another lock. */
+/* A fork takes every lock of heed: the default generator's first, and then these in order. Otherwise
+ * the child could inherit a lock whose holder is a thread that the child does not have. A thread
+ * that holds one of the last three locks never waits for another lock. */
 static pthread_mutex_t *const locks[] = {
     &hd__start_views_lock,    &hd__start_diagnose_lock, &hd__pool_lock,
     &hd__count_lock,          &hd__heap_lock,           &hd__lasting_lock,
@@ -183,8 +183,8 @@ static void call_thread_end(void)
     }
 }
 
-/* The thread stays armed while this runs. Otherwise freeing memory would arm it again, and this
- * function would run a second time. */
+/* The thread stays armed while this function runs. Otherwise freeing memory would arm the thread
+ * again, and this function would run a second time. */
 static void end_thread(void *unused)
 {
     (void)unused;

@@ -14,7 +14,7 @@ void hd__start(void);
 bool hd__init(void);
 
 /* Sets the function f, which runs on every armed thread when that thread ends. hd_shutdown also
- * calls it, before it frees the caches. There is only one f: the tensor layer's, which closes root
+ * calls f, and then frees the caches. There is only one f: the tensor layer's, which closes root
  * scopes. hd__start_thread_arm arms the calling thread. */
 void hd__start_on_thread_end(void (*f)(void));
 void hd__start_thread_arm(void);
@@ -43,8 +43,8 @@ extern int hd__level; /* the CPU level that heed uses; valid after hd__init */
 extern int64_t hd__start_second_cache;
 
 /* Returns the level that text, the value of HEED_CPU, names. If text is NULL or empty, returns the
- * best level: the lower of `cpu` and `built`. If the named level is higher than that or does not
- * exist, also writes a message into `wrong`; the returned level is then not valid. */
+ * best level: the lower of `cpu` and `built`. If the named level is higher than the best one or
+ * does not exist, also writes a message into `wrong`; the returned level is then not valid. */
 int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t size);
 
 #endif

@@ -14,7 +14,7 @@
  * Data that every call needs is elsewhere. The flags that an event checks are in hd__debug
  * (base/error/debug.h). Freed blocks are in quarantine (base/memory/quarantine.c), where the checks
  * of arguments find them (tensor/tensor_args.c). A leaf's hd__tensor_grad_use
- * (tensor/for_nn_and_optim.h) says what backwards and steps did to its .grad. A node stores the
+ * (tensor/for_nn_and_optim.h) records how backwards and steps used its .grad. A node stores the
  * name of the function that recorded it, and a tensor the name of the function that made it. A
  * warning about one call comes from the called function itself.
  *
@@ -34,11 +34,11 @@ typedef struct hd__trace_hearing {
     int depth;           /* the number of forwards and backwards that run, to indent lines */
     const char *walking; /* hd__call of the backward whose node runs now, or NULL */
     int spans;           /* the number of open spans (hd__profile_end) */
-    /* the profile has counted this thread's time up to here; 0: the thread has made no tensor
-     * yet */
+    /* the time, in nanoseconds, until which the profile has counted this thread; 0: the thread has
+     * made no tensor yet */
     int64_t seen;
     const char *call;  /* the call whose op has begun, or NULL */
-    int64_t began;     /* when the op or the outermost span began */
+    int64_t began;     /* the time when the op or the outermost span began, in nanoseconds */
     uint64_t failures; /* hd_error_count when the op or the span began */
     int64_t flop;      /* floating-point operations since the op or the span began */
 } hd__trace_hearing;
@@ -62,16 +62,16 @@ HD__RARE void hd__trace_line_end(hd__trace_line *l, const char *module);
 
 /* Writes the line of the event forward_begins, for a module of this type. */
 void hd__trace_tell_forward(const char *type, hd_tensor *x);
-/* Writes the line of a step by an optimizer of this type: n of `all` parameters had a gradient; n
- * is -1 if the step failed. Ends the span that hd__hear_call_begins began. */
+/* Writes the line of a step by an optimizer of this type: n of `all` parameters had a gradient. If
+ * the step failed, n is -1, and there is no line. Ends the span that hd__hear_call_begins began. */
 void hd__trace_tell_step(const char *type, int64_t n, int64_t all);
 
 /* ---------------------------------------------------------------- profiling (profile.c) */
 
 /* The counts of HEED_PROFILE for one name and one module. */
 typedef struct hd__diagnose_profiled {
-    /* texts that last as long as the process; name is "" for a forward, module is NULL outside
-     * one */
+    /* texts that last as long as the process; name is "" for a forward, and module is NULL outside
+     * a forward */
     const char *name, *module;
     /* `time` in nanoseconds; `backward` is the part of it that backward took */
     int64_t calls, time, backward;
@@ -93,12 +93,13 @@ HD__RARE void hd__profile_end(bool span, const hd__diagnose_profiled *e);
 enum { HD__HAS_NAN = 1, HD__HAS_INF = 2 };
 unsigned int hd__diagnose_not_finite(const hd_tensor *x);
 /* Writes the first NaN of x, or else its first infinity, into text, as "nan at (0, 2)". Returns
- * text. x must have one. */
+ * text. x must have a NaN or an infinity. */
 enum { HD__PLACE_TEXT = HD__SHAPE_TEXT + 16 };
 const char *hd__diagnose_not_finite_text(const hd_tensor *x, char text[HD__PLACE_TEXT]);
 
 /* hd__watch_record warns if ys, which op made from a->in, have a NaN or an infinity that the inputs
- * do not have. hd__watch_loss warns if a loss that made_by made has one (first_nan.c). */
+ * do not have. hd__watch_loss warns if `loss`, which the function made_by returned, is not finite
+ * (first_nan.c). */
 HD__RARE void hd__watch_record(const struct hd__op *op, int n_out, hd_tensor *const *ys,
                                const struct hd__record_args *a);
 void hd__watch_loss(double loss, const char *made_by);

@@ -18,7 +18,7 @@ typedef struct rounds {
     int64_t graphs; /* the number of losses of one function whose backward has ended */
     int64_t bytes, tensors;
     int64_t most_bytes, most_tensors; /* the most bytes and tensors of one round */
-    const hd_tensor *largest;         /* the one with the most elements */
+    const hd_tensor *largest;         /* the tensor with the most elements */
 } rounds;
 
 static bool is_loss(const hd_tensor *t, const char *made_by)

@@ -1,9 +1,10 @@
 /* live_tensors.c - lists the live tensors by the functions that made them: for hd_tensor_report,
  * for hd_scope_report, and for the message when memory runs out.
  *
- * A tensor that is made in debug mode enters a list, with the module whose forward runs then, and
- * leaves it when it is freed. A tensor that the graph saves counts for the function that made the
- * original. hd__start_diagnose_lock protects the list and made_by of the tensors in it. */
+ * A tensor that is made in debug mode enters a list, with the module whose forward runs then. It
+ * leaves the list when it is freed. A tensor that the graph saves counts for the function that made
+ * the original. While a thread holds hd__start_diagnose_lock, no other thread changes the list or frees a
+ * tensor in it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

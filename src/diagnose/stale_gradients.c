@@ -14,7 +14,7 @@
  * mistake: a program may zero the gradients of a NaN loss before the step. */
 enum { IN_VAIN = 10 };
 
-/* What a step found in all parameters of its optimizer. */
+/* The facts that a step found about the parameters of its optimizer. */
 typedef struct finding {
     /* grads: the number of gradients. used: the number of those that the last step used and that
      * backward has added to since. */

@@ -1,8 +1,8 @@
-/* args.h - the checks of arguments that all libraries of heed share, so that their messages have
- * one wording, and a scope for heed's own functions. Every message begins with the name of the
+/* args.h - the checks of arguments that all libraries of heed share, and HD__SCOPE_OR, a scope for
+ * heed's own functions. The messages of the checks have one wording, and begin with the name of the
  * public function (HD__CALL).
  *
- * The libraries in libs/ may include it (base/sibling.h). */
+ * The libraries in libs/ may include this header (base/sibling.h). */
 #ifndef HEED_BASE_ARGS_H
 #define HEED_BASE_ARGS_H
 

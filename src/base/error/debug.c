@@ -11,7 +11,7 @@ HD__TLS const char *hd__debug_module;
 void hd__debug_start(unsigned int bits)
 {
     const char *text = getenv("HEED_DEBUG");
-    /* A wrong value counts, too, so that its error is printed. */
+    /* A wrong value of HEED_DEBUG sets the bits, too, so that the error about it is printed. */
     if (text && *text && strcmp(text, "0") != 0) {
         atomic_fetch_or(&hd__debug, bits);
         atomic_store(&hd__error_warning_on, true);

@@ -53,7 +53,7 @@ extern HD__TLS const char *hd__debug_module;
  * warnings on. */
 void hd__debug_start(unsigned int bits);
 
-extern atomic_bool hd__error_warning_on; /* what hd__error_warns returns */
+extern atomic_bool hd__error_warning_on; /* the result of hd__error_warns */
 
 /* True if warnings have a handler, or are printed because of HEED_DEBUG=1. Check it before you
  * compute a warning's text, if that is costly. A caller of hd_warn must hold no lock, and its

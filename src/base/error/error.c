@@ -25,7 +25,8 @@ enum { MESSAGE_SIZE = 512, PLACE_SIZE = 160 };
 
 static HD__TLS struct {
     hd_code code;
-    /* true while the error handler runs; a failure inside it is counted, but not passed to it */
+    /* true while the error handler runs; heed counts a failure inside the handler, but does not
+     * call the handler for this failure */
     bool in_handler;
     bool in_warning; /* true while the warning handler runs; a warning inside it is dropped */
     uint64_t count;
@@ -45,7 +46,7 @@ pthread_mutex_t hd__error_handlers_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     /* protected by hd__error_handlers_lock, so that a handler is read together with its user */
     handlers now;
-    /* the last text that hd_warning_print has printed since hd_on_warning, or "" */
+    /* the text that hd_warning_print printed last; "" if none since the last hd_on_warning */
     char printed[MESSAGE_SIZE];
 } process;
 
@@ -58,8 +59,8 @@ static const char *const code_names[] = {
 
 enum { ERROR_CODES = sizeof code_names / sizeof code_names[0] };
 
-/* Replaces the end of a text of `size` bytes, which was cut off, by "...". Does not cut a UTF-8
- * character. */
+/* Marks a text that was cut off to fit into `size` bytes: replaces its last characters by "...".
+ * Does not cut a UTF-8 character. */
 static void mark_cut(char *text, size_t size)
 {
     size_t end = size - 4;
@@ -103,8 +104,8 @@ const char *hd__error_tail(const char *text, size_t most)
 }
 
 /* In debug mode, adds to the message `module`, unless it is NULL, and the file and line of the
- * program's innermost scope. Does nothing if the message has them already, because a handler passes
- * it on. */
+ * program's innermost scope. Does nothing if the message names a scope already, as it does if a
+ * handler passes an old message to hd_error_set. */
 static void add_place(char text[MESSAGE_SIZE], const char *module)
 {
     static const char words[] = "; in the scope opened at ";

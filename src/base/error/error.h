@@ -8,9 +8,10 @@
 
 /* Fails with HD_MEMORY: "hd_zeros: 64 bytes: out of memory". Allocates nothing. Returns NULL. */
 void *hd__error_no_memory(size_t bytes);
-/* A function that nn sets, or NULL. It is called when an argument is NULL and no error is set, with
- * an empty `text`. It may write a hint there, such as the field of a module that is NULL, and the
- * message ends with this hint. It sets no error. */
+/* A function that nn sets, or NULL. If an argument is NULL and no error is set,
+ * hd__error_null_arg_or calls this function with an empty `text`. The function may write a hint
+ * into `text`, such as the field of a module that is NULL; the message ends with the hint. It sets
+ * no error. */
 extern void (*_Atomic hd__null_note)(char text[HD__NOTE]);
 
 /* Sets this thread's number of failures since its last hd_error_clear to n, and returns the old

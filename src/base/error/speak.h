@@ -23,7 +23,7 @@ static inline void hd__call_leave(const char *const *before)
     const char *const hd__call_before __attribute__((cleanup(hd__call_leave), unused)) =           \
         hd__call_enter(name)
 /* Clears the name until the end of the block, in which the program's own code runs. Messages name
- * the functions that it calls. */
+ * the functions that this code calls. */
 #define HD__CALLS_BACK                                                                             \
     const char *const hd__call_before __attribute__((cleanup(hd__call_leave), unused)) =           \
         hd__call_exchange(NULL)

@@ -63,13 +63,13 @@ void hd__file_hidden_prefix(const char *path, char prefix[HD__PREFIX]);
 typedef struct hd__file_whole {
     const char *path; /* the file's path; belongs to the caller */
     char name[HD__TEMPORARY];
-    int parent, fd; /* the directory of path and name; the new file; -1 if not open */
+    int parent, fd; /* the open directory of path and name, and the new file; -1: not open */
     int lock;       /* the new file, opened again and locked; -1: it cannot be locked */
     bool failed;    /* an error is set, and nothing more is written */
 } hd__file_whole;
 
 /* hd__file_whole_begin creates the new file, and hd__file_whole_add appends n bytes to it. A
- * failure sets an error and w->failed. After it, hd__file_whole_add does nothing, and
+ * failure sets an error and w->failed. After a failure hd__file_whole_add does nothing, and
  * hd__file_whole_end returns false. */
 void hd__file_whole_begin(hd__file_whole *w, const char *path);
 void hd__file_whole_add(hd__file_whole *w, const void *bytes, size_t n);

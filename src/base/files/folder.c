@@ -1,9 +1,9 @@
 /* folder.c - writes and removes folders by way of hidden directories.
  *
  * A new folder is filled under its hidden name and then gets its own name. Every file in it is
- * synced before the rename, and the parent directory after it. If it replaces an old folder, the
- * system exchanges the two names in one step, and the old folder is removed under the hidden
- * name. */
+ * synced before the rename, and the parent directory after it. If the new folder replaces an old
+ * one, the system exchanges the two names in one step, and the old folder is removed under the
+ * hidden name. */
 #include "base/files/hidden.h"
 
 #include <errno.h>
@@ -108,9 +108,9 @@ static void drop_unfinished(hd__folder *f)
 /* ---------------------------------------------------------------- left-over directories */
 
 /* Locks the open directory fd. Returns true if this process's user owns it, no other process has
- * locked it, and it is still at path. Locks it before it compares the names, because another
- * process may have given the directory its final name just before. If a system call fails, returns
- * false with its errno in *cause; otherwise sets *cause to 0. */
+ * locked it, and it is still at path. Locks the directory before it compares the names, because
+ * another process may have given the directory its final name just before. If a system call fails,
+ * returns false with its errno in *cause; otherwise sets *cause to 0. */
 static bool is_unused(int fd, const char *path, int *cause)
 {
     hd__sys_info info;

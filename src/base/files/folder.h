@@ -4,7 +4,7 @@
  * gets a hidden name before it is removed. The hidden name is made from the folder's name, and a
  * process locks the hidden directory while it uses it. If the process is killed, or cannot remove
  * the directory, the directory stays without a lock. The next call that writes or removes the same
- * folder removes it.
+ * folder removes this directory.
  *
  * The libraries in libs/ may include it (base/sibling.h); hidden.h has the single steps, for
  * libheed. */

@@ -22,8 +22,8 @@ void hd__file_names_below(const char *hidden, const char *path)
 
 enum { SHOWN = HD__LONGEST_PATH + 260 };
 
-/* Returns the path that messages name. This is path itself. For a file in the hidden directory that
- * is being filled, it is the file's final path, which this function writes into `room`. */
+/* Returns the path that messages name. For a file in the hidden directory that is being filled,
+ * this is the file's final path, which the function writes into `room`; otherwise path itself. */
 static const char *path_shown(const char *path, char room[SHOWN])
 {
     size_t n = filling.hidden ? strlen(filling.hidden) : 0;

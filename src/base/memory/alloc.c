@@ -2,11 +2,11 @@
  *
  * Every block has a header right before it. The header says whether the block belongs to a size
  * class, is large, or is plain. Up to 1 KiB, header included, size classes are 64 bytes apart; up
- * to 64 KiB there are eight for each power of two. A thread keeps the blocks of size classes that
- * it frees in its cache, whichever thread allocated them. It takes its next blocks from there
- * without a lock. A block that does not fit into the cache, and every block of a thread that ends,
- * goes to a place from which all threads take: small blocks, up to 1 KiB, go back to the system,
- * and larger ones to the heap (heap.c). Large blocks always go to the heap at once.
+ * to 64 KiB there are eight for each power of two. A thread that frees a block of a size class
+ * keeps the block in its cache, whichever thread allocated it. The thread takes its next blocks
+ * from the cache without a lock. A block that does not fit into the cache, and every block of a
+ * thread that ends, goes to a place from which all threads take: small blocks, up to 1 KiB, go back
+ * to the system, and larger ones to the heap (heap.c). Large blocks always go to the heap at once.
  *
  * Plain blocks come from the system one by one, in their exact size, or from the user's allocator
  * while one is set. All blocks are plain under a sanitizer, and with HEED_CACHE=0 (for
@@ -261,7 +261,7 @@ static void *block_of(size_t size, unsigned int class)
 
 /* Allocates a block without looking into the thread's cache. If memory runs out, empties the cache,
  * returns the heap's free memory to the system, and tries again. Returns NULL without an error if
- * that fails, too. */
+ * the second try fails, too. */
 static void *new_block(size_t size)
 {
     pthread_once(&environment_once, read_environment);

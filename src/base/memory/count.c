@@ -1,10 +1,10 @@
 /* count.c - counts the live bytes and tensors without an atomic addition for each of them.
  *
- * Each thread counts in its own tally, which only it writes, and adds the tally to the total from
- * time to time. A reader adds the total and all tallies. A tally also holds the highest value of
- * its bytes since it was last added to the total, so the peak of one thread is exact. If several
- * threads allocate at once, the peak may come out too high, by at most HD__FLUSH for each
- * thread. */
+ * Each thread counts in a tally of its own, whose counts no other thread changes, and adds the
+ * tally to the total from time to time. A reader adds the total and all tallies. A tally also holds
+ * the highest value of its bytes since it was last added to the total, so the peak of one thread is
+ * exact. If several threads allocate at once, the peak may come out too high, by at most HD__FLUSH
+ * for each thread. */
 #include "base/memory/count.h"
 #include "base/start.h"
 

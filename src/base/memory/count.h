@@ -12,8 +12,9 @@
  * the total. */
 enum { HD__BYTES, HD__TENSORS, HD__COUNTS, HD__FLUSH = 1 << 16 };
 
-typedef struct hd__count_tally { /* only its own thread writes to it */
-    /* high: the highest now[HD__BYTES] since `now` was last added to the total */
+typedef struct hd__count_tally {
+    /* Only the tally's own thread changes `now`. high: the highest now[HD__BYTES] since `now` was
+     * last added to the total, or since another thread called hd_bytes_peak_reset */
     atomic_int_least64_t now[HD__COUNTS], high;
     struct hd__count_tally *next;
 } hd__count_tally;

@@ -10,8 +10,8 @@
  * and more are aligned for huge pages and ask for them, which makes the first touch seven times as
  * fast. Before the heap maps more, it returns the pages of free chunks to the system, if they hold
  * more than SLACK plus an eighth of the bytes in use. So the peak of live bytes bounds the memory
- * that it holds. Bytes are `untouched` if no block has used them since they were mapped, or since
- * their pages were returned to the system.
+ * that the heap holds. Bytes are `untouched` if no block has used them since they were mapped, or
+ * since their pages were returned to the system.
  *
  * Measured in a step of GPT with 124 million parameters (gpt/124m/dropout0 of bench/, 2 threads),
  * the peak was 2.99 GB. With size classes alone, eight for each power of two and never cut or
@@ -27,7 +27,7 @@ enum {
     HEAP_LINE = HD__HEAP_LINE,
     HUGE_PAGE = 1 << 21,
     SLACK = 1 << 24,
-    RELEASABLE = 1 << 20, /* a free chunk of at least this size gives its pages back */
+    RELEASABLE = 1 << 20, /* a free chunk with so many touched bytes or more returns its pages */
     LEAST_MAP = 1 << 20,
     MOST_MAP = 1 << 28,
     ALONE = 1 << 24, /* a block of at least this size is mapped by itself */
@@ -38,9 +38,9 @@ enum {
 
 typedef struct chunk {
     size_t bytes;             /* the size of the line and the block together */
-    struct chunk *before;     /* the chunk right before it; NULL: the mapping begins with it */
-    struct chunk *next, **at; /* in a bin: the next chunk; the pointer that points to this chunk */
-    size_t untouched;         /* the number of untouched bytes at its end */
+    struct chunk *before;     /* the chunk right before; NULL: this chunk begins the mapping */
+    struct chunk *next, **at; /* in a bin: the next chunk, and the pointer to this one */
+    size_t untouched;         /* the number of untouched bytes at the chunk's end */
     bool last, free;          /* last: the mapping ends with this chunk */
 } chunk;
 
@@ -179,7 +179,7 @@ static chunk *map(size_t bytes)
 }
 
 /* Returns the pages of the free chunk c to the system, if at least RELEASABLE bytes of it were
- * touched. With `whole`, unmaps a chunk that is a whole mapping. */
+ * touched. With `whole`, a chunk that fills its mapping is unmapped instead. */
 static void chunk_release(chunk *c, bool whole)
 {
     if (whole && !c->before && c->last) {
@@ -213,8 +213,8 @@ static void release_all(bool whole)
 /* Maps memory for a chunk of `bytes` and returns the chunk, or NULL if memory runs out. Maps as
  * many bytes as are mapped already, but at least LEAST_MAP and at most MOST_MAP. A block of at
  * least ALONE bytes gets a mapping of its own size, because small blocks would occupy the rest of a
- * larger one and keep it mapped. If the system refuses a mapping that is larger than `bytes`, tries
- * again with `bytes`. */
+ * larger mapping and keep it mapped. If the system refuses a mapping that is larger than `bytes`,
+ * tries again with `bytes`. */
 static chunk *heap_grow(size_t bytes)
 {
     if (hd__heap.touched > SLACK + hd__heap.used / 8) {

@@ -49,8 +49,8 @@ void *hd__object_wrong_object(hd__object_kind_of_object expected, const char *ar
 /* Returns a zeroed object of that kind and of `size` bytes, or NULL with HD_MEMORY if memory runs
  * out. */
 void *hd__object_new(hd__object_kind_of_object kind, size_t size);
-/* Makes an object inside a larger block: writes its header at `block`, and returns the place after
- * it. */
+/* Makes an object inside a larger block: writes the object's header at `block`, and returns the
+ * address after the header. */
 enum { HD__HEADER = 16 };
 void *hd__object_in(hd__object_kind_of_object kind, void *block);
 
@@ -62,7 +62,7 @@ bool hd__object_is(hd__object_kind_of_object kind, const char *arg, const void *
 
 /* Returns true if a _free function may free the object p. Returns false without an error if p is
  * NULL or equals `none`, which is HD_NONE. Otherwise returns false with an error of hd__object. For
- * a freed object it is "hd_optim_free: o was freed already, by hd_optim_free". */
+ * a freed object the message is "hd_optim_free: o was freed already, by hd_optim_free". */
 #define hd__object_may_free(arg, p, none) hd__object_free_ok(HD__KIND(p), arg, p, none)
 bool hd__object_free_ok(hd__object_kind_of_object kind, const char *arg, const void *p,
                         const void *none);

@@ -6,18 +6,18 @@
  * and no error. So each object that a program can hold is marked when it is freed, and its block
  * stays here until enough other blocks have been freed after it.
  *
- * The mark. A freed tensor is marked in the tensor itself (refs; src/tensor/tensor_args.c), because
- * its block may live on for a view. The tensor also remembers the functions that made it and freed
- * it. Any other object is marked in the header before its block (HD__FREED_SIZE), where the next
- * allocation of the block writes its size. Every public function checks the mark where it checks
- * for NULL: hd__tensor_arg for tensors, hd__object for objects. So a correct program pays only for
- * storing the marks and for moving the blocks through the ring.
+ * The mark. A freed tensor is marked in the tensor itself (field refs; src/tensor/tensor_args.c),
+ * because its block may live on for a view. The tensor also remembers the functions that made it
+ * and freed it. Any other object is marked in the header before its block (HD__FREED_SIZE), where
+ * the next allocation of the block writes its size. Every public function checks the mark where it
+ * checks for NULL: hd__tensor_arg for tensors, hd__object for objects. So a correct program pays
+ * only for storing the marks and for moving the blocks through the ring.
  *
  * The ring. Each thread has a ring of the last 64 blocks that it freed, of up to 4 KiB each. The
  * next block takes the place of the oldest one, which only then becomes free (hd__mem_block_free).
- * A tensor with more data than that has its header in a block of its own: the header is kept, and
- * the data becomes free at once. Memory to which the program has no pointer, such as a node of the
- * graph, is never kept.
+ * A tensor whose data does not fit into such a block has its header in a block of its own: the
+ * header is kept, and the data becomes free at once. Memory to which the program has no pointer,
+ * such as a node of the graph, is never kept.
  *
  * With HEED_DEBUG=1 a ring has 65,536 blocks and at most 32 MiB, so mistakes are found for much
  * longer. A freed tensor remembers the file and line of its scope, and its data is overwritten
@@ -133,8 +133,8 @@ void hd__mem_quarantine_empty(void)
 
 /* ---------------------------------------------------------------- objects */
 
-/* Marks the object before it calls ring_put. If there is no memory for a ring, ring_put frees the
- * block, and another thread may get it. */
+/* Marks the object before it calls ring_put: if there is no memory for a ring, ring_put frees the
+ * block, and another thread may get the block. */
 void hd__mem_retire_object(void *p, const char *freed_by)
 {
     hd__mem_header *h = hd__mem_header_of(p);

@@ -9,7 +9,8 @@
 #include "base/memory/blocks.h"
 #include "base/system/threads.h"
 
-/* A thread's quarantine. `blocks` has mask + 1 places, a power of two. An empty place is NULL. */
+/* A thread's quarantine. `blocks` has mask + 1 places, a power of two. An empty place is NULL. The
+ * next block goes to the place `at`, modulo the number of places. */
 typedef struct hd__ring {
     uint32_t quick; /* bit i: blocks of class i may go straight into the ring */
     unsigned int at, mask;

@@ -50,7 +50,7 @@ static inline void hd__draws_end(hd__draws *d, bool keep)
 
 /* Notes that this thread, which has locked g, is about to draw from it. */
 void hd__draws_note(hd_generator *g);
-/* Forgets g, which is about to be freed. */
+/* Makes every hd__draws of this thread forget g, which is about to be freed. */
 void hd__draws_forget(const hd_generator *g);
 
 #endif

@@ -22,8 +22,8 @@ static inline void hd__gen_locked_end(hd_generator *const *g)
 void hd__gen_seed(hd_generator *g, int64_t value);
 
 /* The caller has locked g. Returns a standard normal number in float64, by the method of Box and
- * Muller. It computes two numbers at a time, and every second call returns the one that was kept.
- * For tensors of fewer than 16 elements and for strided ones. */
+ * Muller. The method gives two numbers at a time, and g keeps the second one for the next call.
+ * Tensors of fewer than 16 elements and strided tensors are drawn with this function. */
 double hd__rng_normal_sample(hd_generator *g);
 
 /* Both lock g. hd__rng_randint writes n numbers in [lo, hi) to r. hd__rng_randperm writes the

@@ -1,6 +1,6 @@
 /* mcg31.h - the multiplicative generator x <- 1132489760 * x mod (2^31 - 1) of L'Ecuyer (1999),
  * which is the MCG31 stream of Bernoulli draws. A modular power reaches any element directly.
- * Kernels draw it in vectors (tensor/kernels/draws.h). */
+ * Kernels compute the stream in vectors (tensor/kernels/draws.h). */
 #ifndef HEED_BASE_MCG31_H
 #define HEED_BASE_MCG31_H
 
@@ -17,7 +17,8 @@ static inline uint32_t hd__mcg31_times(uint32_t a, uint32_t b)
     return sum >= HD__MCG31_MODULUS ? sum - HD__MCG31_MODULUS : sum;
 }
 
-/* Returns the multiplier's n-th power mod (2^31 - 1). Element x_n of a stream is x_0 times this. */
+/* Returns the multiplier's n-th power mod (2^31 - 1). Element x_n of a stream is x_0 times this
+ * power. */
 static inline uint32_t hd__mcg31_power(int64_t n)
 {
     uint32_t y = 1, a = HD__MCG31_MULTIPLIER;
@@ -29,7 +30,7 @@ static inline uint32_t hd__mcg31_power(int64_t n)
     return y;
 }
 
-/* Writes elements i to i + n - 1 of the stream that begins with x0 to x. */
+/* Writes to x the elements i to i + n - 1 of the stream whose element 0 is x0. */
 static inline void hd__mcg31_from(uint32_t x0, int64_t i, int n, uint32_t *x)
 {
     uint32_t at = hd__mcg31_times(x0, hd__mcg31_power(i));

@@ -1,5 +1,5 @@
 /* fma.c - fma and fmaf for the systems whose C library rounds them twice (fma.h). A program that
- * heed is linked into gets these, too. On other systems this file is empty. */
+ * heed is linked into gets these functions, too. On other systems this file is empty. */
 #include "base/system/fma.h"
 
 #include <math.h>

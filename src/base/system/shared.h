@@ -23,7 +23,7 @@ enum { HD__SYS_FILE, HD__SYS_DIRECTORY, HD__SYS_LINK, HD__SYS_SPECIAL };
 typedef struct hd__sys_info {
     int kind;
     unsigned mode; /* the permission bits, as chmod takes them */
-    bool own;      /* the process's user owns it */
+    bool own;      /* the process's user owns the file */
     int64_t size;
     uint64_t device, number; /* together they identify the file */
 } hd__sys_info;

@@ -111,8 +111,8 @@ static inline bool hd__sys_is_slash(char c)
     return c == HD__SLASHES[0] || c == HD__SLASHES[sizeof HD__SLASHES - 2];
 }
 
-/* Returns the length of the drive's name that begins the path: on Windows 2 for "C:\a", and for
- * "C:a", which begins in the working directory of drive C. */
+/* Returns the length of the drive's name that begins the path; 0 without one. On Windows this is 2
+ * for "C:\a", and for "C:a", which begins in the working directory of drive C. */
 static inline size_t hd__sys_drive_length(const char *path)
 {
 #ifdef _WIN32
@@ -149,8 +149,8 @@ typedef struct hd__sys_list hd__sys_list;
 hd__sys_list *hd__sys_list_of(int fd);
 hd__sys_list *hd__sys_list_at(const char *path);
 int hd__sys_list_fd(hd__sys_list *list); /* returns the open directory */
-/* Returns the next name; skips "." and "..". Returns NULL at the end, with 0 in *cause, and if the
- * directory cannot be read, with an errno in *cause. */
+/* Returns the next name; skips "." and "..". Returns NULL with 0 in *cause at the end, and NULL
+ * with an errno in *cause if the directory cannot be read. */
 const char *hd__sys_list_next(hd__sys_list *list, int *cause);
 void hd__sys_list_end(hd__sys_list *list);
 

@@ -30,8 +30,8 @@
 
 /* Marks a function that makes a key whose destructor uses thread-local variables. GCC on Windows
  * keeps these variables behind a key of its own, whose destructor frees them. Destructors run in
- * the order in which the keys were made. So HD__EARLY calls the function before main, and its
- * destructor runs while the variables still exist. */
+ * the order in which the keys were made. So HD__EARLY calls the function before main, and the
+ * destructor of the function's key runs while the variables still exist. */
 #if defined(_WIN32) && !defined(__clang__)
 #define HD__EARLY __attribute__((constructor))
 #else

@@ -65,8 +65,8 @@ static void *pages_at(void *place, size_t bytes, DWORD how)
     return VirtualAlloc(place, bytes, how, PAGE_READWRITE);
 }
 
-/* Windows aligns to 64 KiB. So this looks for a larger range first. Another thread may map
- * something in it before the second call, which then tries again. */
+/* Windows aligns to 64 KiB. So this function reserves a larger range, releases it, and maps the
+ * aligned part. If another thread has mapped something there meanwhile, it tries again. */
 void *hd__sys_pages_map(size_t bytes, size_t align)
 {
     char *p = NULL, *room;
@@ -106,7 +106,7 @@ const char *hd__sys_why(int cause, char text[HD__WHY_TEXT])
 /* ---------------------------------------------------------------- locale */
 
 typedef struct locale_before {
-    int shared;  /* what _configthreadlocale returned */
+    int shared;  /* the result of _configthreadlocale */
     char name[]; /* the thread's locale */
 } locale_before;
 

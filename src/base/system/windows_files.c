@@ -4,7 +4,8 @@
  * handle. Paths are UTF-8. ntdll opens a name in an open directory: it takes the handle of the
  * directory, so that a rename of the directory makes no difference.
  *
- * Windows has no modes of files, and decides itself who may remove one. It syncs no directory. */
+ * Files have no modes on Windows, which decides itself who may remove a file. It syncs no
+ * directory. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -176,8 +177,8 @@ void *hd__sys_map(int fd, int64_t n, bool writable)
 
 /* ---------------------------------------------------------------- locks
  *
- * A lock is a mutex that exists, named after the file. It ends with its last handle, and so with
- * the process. LockFile locks no directories. */
+ * A file is locked while a mutex named after the file exists. The mutex ends with its last handle,
+ * and so with the process. LockFile cannot be used, because it locks no directories. */
 
 typedef struct file_lock {
     struct file_lock *next;

@@ -15,7 +15,7 @@ static inline HANDLE hd__sys_handle(int fd)
     return (HANDLE)(intptr_t)fd;
 }
 
-/* Set errno to the meaning of GetLastError, or of a status of ntdll. Return -1. */
+/* Both set errno, to the meaning of GetLastError or of a status of ntdll, and return -1. */
 int hd__sys_failed(void);
 int hd__sys_status_failed(NTSTATUS status);
 

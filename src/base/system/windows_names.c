@@ -1,7 +1,7 @@
 /* windows_names.c - the functions of system.h for names of files, on Windows.
  *
- * Windows refuses to rename or remove a file that another program has open, as a virus scanner has
- * it for a moment. So such a call is repeated for half a second. */
+ * Windows refuses to rename or remove a file while another program, such as a virus scanner, has it
+ * open for a moment. So a refused call is repeated for half a second. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@ static bool busy(void)
     return perhaps;
 }
 
-/* Numbers of the documentation of NtSetInformationFile. Those with EX need Windows 10 and NTFS. */
+/* Numbers from the documentation of NtSetInformationFile. The classes with EX need Windows 10 and
+ * NTFS. */
 enum { RENAME = 10, DISPOSE = 13, DISPOSE_EX = 64, RENAME_EX = 65 };
 enum { REPLACE = 1, REMOVE = 1, AT_ONCE = 2, REMOVE_READ_ONLY = 16 };
 
@@ -126,10 +127,10 @@ int hd__sys_rename(const char *old, const char *path)
 /* ---------------------------------------------------------------- exchanging
  *
  * Three renames exchange two names: b -> aside, a -> b, aside -> a. `aside` is b's name with
- * ".heed-old" at its end. If the process ends after the first one, nothing is at b. So a function
- * that looks for b, and finds nothing, first gives `aside` the name b again. It may do so while the
- * exchange goes on in another process, whose second rename then fails, and which begins again. If
- * the process ends after the second one, the next exchange moves `aside` away. */
+ * ".heed-old" at its end. If the process ends after the first rename, nothing is at b. So a
+ * function that looks for b, and finds nothing, first gives `aside` the name b again. If another
+ * process is still at its exchange then, its second rename fails, and it begins the exchange again.
+ * If the process ends after the second rename, the next exchange moves `aside` away. */
 
 /* Writes path and `end` to `to`, without a slash between them. Returns false with errno if path is
  * not UTF-8, or if the result is too long. */
@@ -169,8 +170,8 @@ static bool mended(int at, const char *path)
     return moved || GetFileAttributesW(to) != INVALID_FILE_ATTRIBUTES;
 }
 
-/* Renames `to` to `aside`. If there is an `aside` already, first renames that to `away`: nothing
- * needs it, because `to` is there. Returns 0, or -1 with errno. */
+/* Renames `to` to `aside`. If there is an `aside` already, first renames the old one to `away`:
+ * nothing needs the old one, because `to` exists. Returns 0, or -1 with errno. */
 static int move_aside(const WCHAR *to, const WCHAR *aside, const WCHAR *away)
 {
     int done = rename_wide(to, aside);
@@ -248,7 +249,7 @@ int hd__sys_open_directory(const char *path, bool follow)
 struct hd__sys_list {
     int fd;
     bool begun;
-    const FILE_FULL_DIR_INFO *next; /* NULL: the buffer has no more */
+    const FILE_FULL_DIR_INFO *next; /* NULL: the buffer has no more entries */
     char name[3 * 260];             /* UTF-8; a word of UTF-16 takes at most three bytes */
     _Alignas(FILE_FULL_DIR_INFO) char buffer[1 << 14];
 };

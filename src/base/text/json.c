@@ -74,8 +74,8 @@ static int32_t hex4(const hd__json *j, size_t i)
     return v;
 }
 
-/* Returns the length of the character at i, and sets *c to it. Returns 0 if the bytes there are not
- * UTF-8. */
+/* Returns the length of the character at i, and sets *c to its code point. Returns 0 if the bytes
+ * there are not UTF-8. */
 static size_t character(const hd__json *j, size_t i, uint32_t *c)
 {
     int length = hd__utf8_next(j->text + i, (int64_t)(j->n - i), c);
@@ -178,7 +178,7 @@ bool hd__json_int(const hd__json *j, int64_t *v)
     bool negative = j->s[0] == '-';
     int64_t x = 0;
     for (size_t i = negative; i < j->len; i++) {
-        int digit = j->s[i] - '0'; /* counts down, because -INT64_MIN does not fit */
+        int digit = j->s[i] - '0'; /* x holds minus the value, because -INT64_MIN does not fit */
         if (!hd__text_is_digit(j->s[i]) || __builtin_mul_overflow(x, 10, &x) ||
             __builtin_sub_overflow(x, digit, &x)) {
             return false;
@@ -203,7 +203,7 @@ static bool digits(hd__json *j, size_t *i)
 }
 
 /* Returns the event NUMBER for the number in j->s, or BAD if a double cannot hold it or memory runs
- * out. Only a long number, or one with an exponent, can be so large. */
+ * out. Only a long number, or one with an exponent, can be too large. */
 static hd__json_kind number_in_range(hd__json *j, bool exponent)
 {
     double v = 0;

@@ -39,7 +39,7 @@ typedef struct hd__json {
     const char *s;      /* NAME, STRING: decoded, may contain zeros; NUMBER: as written */
     /* the length of s, which has no zero at its end; both are valid until the next call */
     size_t len;
-    size_t at;            /* the event's first byte; BAD: the byte that is wrong */
+    size_t at;            /* index of the event's first byte; BAD: of the wrong byte */
     int depth;            /* the number of objects and arrays that are open */
     const char *expected; /* BAD: what was expected; NULL: memory ran out */
 

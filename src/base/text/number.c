@@ -62,7 +62,7 @@ static int shortest(double v, char digits[24])
             snprintf(attempt, sizeof attempt, "%" PRIu64 "e%d", whole + (uint64_t)up, exponent);
             if (strtod(attempt, NULL) == v || (n == 16 && up == 0)) {
                 int len = snprintf(digits, 24, "%" PRIu64, whole + (uint64_t)up);
-                /* The last digit is not 0: without it, a smaller n would have read back. */
+                /* The last digit is not 0: otherwise a smaller n would have read back as v. */
                 return exponent + len - 1;
             }
         }
@@ -98,7 +98,7 @@ const char *hd__text_of_float(double v, char text[HD__FLOAT_TEXT])
     return text;
 }
 
-/* 17 digits always read back as v. */
+/* The loop ends, because 17 digits always read back as v. */
 const char *hd__text_shortest(double v, char text[HD__FLOAT_TEXT])
 {
     if (!isfinite(v)) {

@@ -23,7 +23,7 @@ int hd__text_of_number(char text[HD__NUMBER_TEXT], double v, char form, int prec
 HD__SIBLING const char *hd__text_of_float(double v, char text[HD__FLOAT_TEXT]);
 #define HD__FLOAT(v) hd__text_of_float((v), (char[HD__FLOAT_TEXT]){0})
 /* Writes v like %g of printf, with 15, 16 or 17 digits: the fewest that read back as v. A whole
- * number has no point: "96", "0.1". Returns text. */
+ * number has no point: "96". Returns text. */
 HD__SIBLING const char *hd__text_shortest(double v, char text[HD__FLOAT_TEXT]);
 #define HD__SHORT(v) hd__text_shortest((v), (char[HD__FLOAT_TEXT]){0})
 

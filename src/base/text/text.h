@@ -38,10 +38,10 @@ HD__SIBLING void hd__text_json(hd__text *t, const char *s, size_t n, bool letter
  * not NULL. After an empty prefix there is no dot. Returns t's text, or NULL if memory runs out. */
 HD__SIBLING const char *hd__text_key(hd__text *t, const char *prefix, const char *list, int64_t i,
                                      const char *name);
-/* Cuts t to its first len bytes. It must have had this length before. */
+/* Cuts t to its first len bytes. t must be at least that long. */
 HD__SIBLING void hd__text_cut(hd__text *t, size_t len);
 /* Returns the text's memory, which the caller frees with hd_free, and empties the text. Returns
- * NULL after a failure. */
+ * NULL after a failure, or if nothing was ever added. */
 HD__SIBLING char *hd__text_take(hd__text *t);
 
 static inline bool hd__text_is_digit(int c)

@@ -9,7 +9,7 @@
 /* Returns the length of the first character of s[0 .. n), n > 0, and sets *code to its code point.
  * If these bytes are not UTF-8, it returns minus the number of bytes that one U+FFFD replaces, and
  * leaves *code as it is. It never reads beyond a zero byte, so n may be larger than the length of a
- * text that ends in one. */
+ * text that ends in a zero byte. */
 HD__SIBLING int hd__utf8_next(const char *s, int64_t n, uint32_t *code);
 /* Writes the character `code` to s, and returns its length. */
 int hd__utf8_put(uint32_t code, char s[4]);

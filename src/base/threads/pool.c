@@ -9,8 +9,8 @@
  * looking for a short time, and then sleeps. The next job often comes soon, and waking a thread
  * costs more than most jobs. If there are more threads than CPUs, the thread sleeps at once. A
  * thread that goes to sleep first sets `asleep`, and then looks for work once more. A thread that
- * wakes others first changes the fields that they look at, and then reads `asleep`. Both are
- * sequentially consistent, so at least one of the two sees the other. */
+ * wakes others first changes the fields that they look at, and then reads `asleep`. These accesses
+ * are sequentially consistent, so at least one of the two threads sees the other's store. */
 #include "base/error/assert.h"
 #include "base/error/call.h"
 #include "base/start.h"
@@ -61,8 +61,8 @@ static atomic_int cpus;
 
 /* ---------------------------------------------------------------- waiting */
 
-/* Calls ready(w) again and again for a short time. Returns true as soon as ready(w) is true, and
- * false if it never is. */
+/* Calls ready(w) again and again for a short time, or only once if there are more threads than
+ * CPUs. Returns true as soon as ready(w) is true, and false if it never is. */
 static bool spin(bool (*ready)(const worker *w), const worker *w)
 {
     if (ready(w)) {

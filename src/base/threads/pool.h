@@ -9,10 +9,10 @@
 int hd__parallel_width(void);
 
 /* Calls f(0, arg) to f(pieces - 1, arg), each once, on the pool and the calling thread, and returns
- * when all are done. The pieces begin in order. With one thread, inside a piece, or while another
- * call has the pool, the calling thread runs all of them. A piece must not wait for another piece,
- * fail, record, or allocate tensors. If the pieces need scratch memory, the caller allocates it for
- * all of them beforehand, and each piece uses its own part. */
+ * when all are done. The pieces begin in the order of their numbers. With one thread, inside a
+ * piece, or while another call has the pool, the calling thread runs all of them. A piece must not
+ * wait for another piece, fail, record, or allocate tensors. If the pieces need scratch memory, the
+ * caller allocates it for all of them beforehand, and each piece uses its own part. */
 void hd__parallel(int pieces, void (*f)(int piece, void *arg), void *arg);
 
 /* Calls f(begin, end, arg) for disjoint ranges that cover [0, n), through hd__parallel, with at
@@ -24,8 +24,9 @@ void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t
 
 enum { HD__MAX_THREADS = 1024 };
 
-/* Sets the thread count from HEED_THREADS, or else from the CPUs that the process may use. If
- * HEED_THREADS is wrong, writes a message into `wrong`. */
+/* Sets the thread count from HEED_THREADS. Without HEED_THREADS the count is the number of CPUs
+ * that the process may use, or 1 at the CPU level "plain". If HEED_THREADS is wrong, writes a
+ * message into `wrong`. */
 void hd__pool_start(char *wrong, size_t size);
 
 /* Ends and joins the workers. Does nothing while a call uses them. */
