@@ -127,7 +127,7 @@ bool hd__mpi_traffic_post(hd__mpi_traffic *e, char *bucket)
     int slice = slice_of(p);
     int64_t i = e->posted++;
     p->data = bucket + p->at * bytes;
-    e->moved += 2 * (p->n - slice) * bytes; /* with `fast`, what a ring algorithm would send */
+    e->moved += 2 * (p->n - slice) * bytes; /* with `fast`, the bytes of a ring algorithm */
     return hd__mpi_ok(e->fast ? MPI_Iallreduce(MPI_IN_PLACE, p->data, (int)p->n, type, MPI_SUM,
                                                hd__mpi.parts, &p->request)
                               : MPI_Ialltoall(p->data, slice, type, arrivals(e, i), slice, type,
