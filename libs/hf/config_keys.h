@@ -35,7 +35,7 @@ typedef struct hd__hf_config_key {
     hd__hf_config_kind kind;
     size_t offset; /* the offset of its field in the configuration, or HD__NOWHERE */
     /* Values, separated by blanks, that the key takes besides those of its kind; or NULL. If the
-     * key has `words` but no field, and its kind takes other values, too, heed warns that another
+     * key has `words` but no field, and its kind is one up to HD__ANY, heed warns that another
      * value has no effect. */
     const char *words;
 } hd__hf_config_key;

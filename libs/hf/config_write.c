@@ -79,7 +79,7 @@ static bool value_read(hd__hf_known_kind kind, const hd_module *m, void *at)
         break;
     case HD__ACT: *(const char **)at = activation_read(m, *(const char **)at); break;
     }
-    return hd_error_code() == HD_OK; /* an error if memory has run out */
+    return hd_error_code() == HD_OK; /* not HD_OK if memory has run out */
 }
 
 /* Sets the values of the configuration `user` that can be read from m. Returns false with an error
@@ -192,7 +192,7 @@ static bool module_same(hd_module *m, const char *name, void *user)
     bool same = m->type == wanted->type && heads == wanted_heads &&
                 same_shape(m, wanted, "weight") && same_shape(m, wanted, "bias") &&
                 same_numbers(m, wanted);
-    if (hd_error_code() != HD_OK) { /* an error if memory has run out */
+    if (hd_error_code() != HD_OK) { /* not HD_OK if memory has run out */
         return false;
     }
     if (!same) {

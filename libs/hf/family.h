@@ -41,7 +41,7 @@ struct hd__hf_family {
     /* true: transformers refuses a config.json whose number of heads does not divide the width */
     bool heads_divide;
 
-    /* Sets the values that are computed from others. The sizes have been checked before. Returns
+    /* Sets the values that are computed from others. heed has checked the sizes before. Returns
      * false with an error if a value is wrong. */
     bool (*resolve)(hd__hf_config *c);
     /* Returns a lower bound of the number of weights, without those of an untied head. */

@@ -20,7 +20,7 @@
 /* The tokens of a batch that a model has read: their keys and values in each layer. */
 typedef struct hd__hf_seen {
     int64_t layers;
-    int64_t len, most;    /* tokens read from each text, and the most that the caches hold */
+    int64_t len, most;    /* the tokens read from each text, and the tokens that a cache can hold */
     hd_tensor *cos, *sin; /* rotary tables (most, head_dim); NULL until a call needs them */
     hd_kv_cache *cache[]; /* one cache for each layer; NULL until the layer has run */
 } hd__hf_seen;

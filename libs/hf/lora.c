@@ -53,7 +53,7 @@ static const hd_module_type lora_type =
 /* ---------------------------------------------------------------- finding */
 
 typedef struct lora_search {
-    const hd_lora_options *o; /* NULL: finds adapters; else finds the modules of target_modules */
+    const hd_lora_options *o; /* NULL: the search is for adapters; else for o->target_modules */
     hd_dict *names;
 } lora_search;
 

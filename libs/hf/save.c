@@ -6,8 +6,8 @@
 #include "base/system/shared.h"
 #include "hf/family.h"
 
-/* The names of the folder's files. heed writes the first COPIED of them. The others are copied from
- * o->source, if it has them. */
+/* The names of the folder's files. heed writes the first COPIED of them. It copies the others from
+ * o->source, if this folder has them. */
 static const char *const files[] = {"config.json",
                                     "model.safetensors",
                                     "generation_config.json",

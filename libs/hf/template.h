@@ -38,7 +38,7 @@ typedef enum hd__template_kind {
  * and of `loop`. */
 typedef struct hd__template_value {
     hd__template_kind kind;
-    int64_t n; /* BOOL, INT: the number; STRING: its bytes; LIST, SERIES: the number of items */
+    int64_t n; /* BOOL, INT: the number; STRING: its size in bytes; LIST, SERIES: its length */
     union {
         const char *s; /* UTF-8 without a zero at its end */
         const struct hd__template_value *items;

@@ -27,7 +27,7 @@ static void plan_slot(hd_ddp *d, hd__mpi_slot *s)
     b->slots++;
 }
 
-/* Returns the smallest multiple of `by` that is not below n. */
+/* Returns the smallest multiple of `by` that is at least n. */
 static int64_t rounded_up(int64_t n, int64_t by)
 {
     return (n + by - 1) / by * by;
