@@ -12,7 +12,7 @@ typedef enum hd__hf_config_kind {
     HD__TOKEN,      /* a whole number, or null for HD_NO_PADDING; int64_t */
     HD__SIZE,       /* a whole number from 1 to 2^31 - 1; int64_t */
     HD__DERIVED,    /* a size, or null: the field is then 0, and heed computes it; int64_t */
-    HD__ALIAS,      /* another name of a size; it counts if a file has both names; int64_t */
+    HD__ALIAS,      /* another name of a size; if a file has both, this one counts; int64_t */
     HD__FLOAT,      /* a number with a point or an exponent; double */
     HD__NUMBER,     /* any number; double */
     HD__BOOL,       /* true or false; bool */

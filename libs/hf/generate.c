@@ -315,7 +315,7 @@ static hd_tensor *write_on(generation *g, hd_tensor *ids)
 typedef struct modes { /* the modules of a model, and whether each is in training mode */
     struct mode {
         hd_module *m;
-        bool training, there; /* there: the visit at the end has found m */
+        bool training, there; /* there: m is still in the model at the end */
     } * v;
     int64_t n, room;
     bool any; /* at least one module is in training mode */
@@ -492,7 +492,7 @@ hd_tensor *hd_generate(hd_module *module, hd_tensor *ids, const hd_generate_opti
     bool begun = g.seen && modes_begin(&before, module) && hd_forward_begin(module);
     hd_tensor *all = begun ? write_on(&g, ids) : NULL;
     all = modes_end(&before, module) ? all : NULL;
-    all = begun ? hd_forward_end(module, all) : NULL; /* if all is NULL, takes back the draws */
+    all = begun ? hd_forward_end(module, all) : NULL; /* if all is NULL, undoes random draws */
     seen_free(g.seen);
     hd_free(g.texts);
     hd_free(g.piece.s);

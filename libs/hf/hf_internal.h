@@ -17,7 +17,7 @@
 
 /* ---------------------------------------------------------------- language models */
 
-/* The tokens of a batch that a model has read: their keys and values in each layer. */
+/* The keys and values, in each layer, of the tokens that a model has read from a batch. */
 typedef struct hd__hf_seen {
     int64_t layers;
     int64_t len, most;    /* the tokens read from each text, and the tokens that a cache can hold */

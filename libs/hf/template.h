@@ -76,7 +76,7 @@ typedef enum hd__template_token_kind {
 typedef struct hd__template_token {
     hd__template_token_kind kind;
     hd__template_value value; /* the constant; or the text, name or sign as a string */
-    size_t at, end; /* the offsets in the template of its first byte and of the byte after it */
+    size_t at, end; /* at: its offset in the template; end: the offset after its last byte */
 } hd__template_token;
 
 /* Memory that is taken in pieces and freed as a whole. */

@@ -131,8 +131,8 @@ typedef struct hd__mpi_slot {
     int64_t bucket, at; /* its gradient's bucket, and the gradient's first element in it */
     bool ready;         /* in this round: the gradient is in the bucket */
     bool used;          /* in this round: this rank has a gradient for p */
-    bool touched;       /* the backward that runs now, under hd_ddp_no_sync, has reached it */
-    bool alone;         /* a backward under hd_ddp_no_sync has reached it since the last round */
+    bool touched;       /* the backward that runs now, under hd_ddp_no_sync, has reached p */
+    bool alone;         /* a backward under hd_ddp_no_sync has reached p since the last round */
 } hd__mpi_slot;
 
 typedef struct hd__mpi_bucket {
@@ -152,8 +152,8 @@ struct hd_ddp {
     hd__mpi_bucket *buckets;
     hd__mpi_traffic e;
     int *owners;         /* for each slot, the rank whose optimizer has the parameter */
-    unsigned char *used; /* for each slot, at the end of a round: 1 if any rank has used it */
-    bool listens;        /* hd_on_backward_end was called */
+    unsigned char *used; /* for each slot, at the end of a round: 1 if any rank has a gradient */
+    bool listens;        /* hd_on_backward_end has registered backward_ends */
     int64_t n_ready;     /* the number of slots that are ready */
     int64_t next;        /* the number of the bucket that is sent next */
     bool no_sync;

@@ -2,9 +2,9 @@
  *
  * A piece has a slice for each rank. Each rank sends slice r to rank r (MPI_Ialltoall). Rank r adds
  * the slices in the order of the ranks, divides by the number of ranks, and sends the averages to
- * all (MPI_Iallgather). So the bits depend neither on MPI nor on the timing. Each of the two steps
- * has a communicator, in which all ranks post the pieces in the same order. With the option `fast`,
- * MPI itself adds (MPI_Iallreduce).
+ * all (MPI_Iallgather). So the bits of the averages depend neither on MPI nor on the timing. Each
+ * of the two steps has a communicator, in which all ranks post the pieces in the same order. With
+ * the option `fast`, MPI itself adds (MPI_Iallreduce).
  *
  * Nothing here allocates memory during a round, so a rank that has failed can still take part to
  * the end. MPI moves bytes only inside its own functions, which hd__mpi_traffic_go_on calls. */

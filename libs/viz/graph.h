@@ -39,7 +39,7 @@ typedef struct hd__viz_graph_node {
 typedef struct hd__viz_graph_module {
     const char *name; /* the first `len` bytes are its dotted name */
     size_t len;
-    int depth; /* 0 for module 0 */
+    int depth; /* the number of modules around it; 0 for module 0 */
     int64_t parent;
     int64_t end;          /* the first node that is on all paths of all its calls, or -1 */
     bool numbered, named; /* numbered: some child's name is a number; named: some child's is not */

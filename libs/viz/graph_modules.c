@@ -262,7 +262,7 @@ static int64_t inputs_module(const hd__viz_graph *g, int64_t i)
     int64_t module = 0;
     for (int k = 0; k < hd_node_inputs(g->nodes[i].node); k++) {
         int64_t input = hd__viz_graph_input(g, i, k, NULL);
-        if (input < 0 || g->nodes[input].leaf >= 0) { /* it is no result of a call */
+        if (input < 0 || g->nodes[input].leaf >= 0) { /* the input is no result of a call */
             continue;
         }
         int64_t m = g->nodes[input].module;
