@@ -21,7 +21,7 @@ struct hd_config_source {
 };
 
 enum { HD__CONFIG_LARGEST = 1 << 20 };       /* the size of the largest file, in bytes */
-enum { HD__SHOWN = 96, HD__EXPECTED = 320 }; /* the bytes of buffers for parts of a message */
+enum { HD__SHOWN = 96, HD__EXPECTED = 320 }; /* sizes in bytes of buffers for a message */
 
 /* ---------------------------------------------------------------- texts (struct_json.c) */
 

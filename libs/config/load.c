@@ -266,9 +266,9 @@ static bool takes_text(const hd_config_table *t, const char *path)
     return false;
 }
 
-/* Assigns value to the field at path. value is a text if the field takes texts, or if value is not
- * JSON. It is not const because cJSON's valuestring is not. Returns false with an error if value
- * does not fit or there is no such field. */
+/* Assigns value to the field at path. heed takes value as a text if the field takes texts, or if
+ * value is not JSON. value is not const because cJSON's valuestring is not. Returns false with an
+ * error if value does not fit or there is no such field. */
 static bool take_value(const loading *l, const char *path, char *value)
 {
     size_t n = strlen(value);

@@ -157,8 +157,8 @@ static bool shares(const char *a, const char *b, size_t n)
     return strncmp(a, b, n) == 0 && (!a[n] || a[n] == '.') && (!b[n] || b[n] == '.');
 }
 
-/* Returns words for a message that say what is wrong with the path of field i, or NULL if it is
- * right. The path must not be that of an earlier field or object, and must not lead through an
+/* Returns words for a message that say what is wrong with the path of field i, or NULL if the path
+ * is right. The path must not be that of an earlier field or object, and must not lead through an
  * earlier field. The fields of one object must stand together. */
 static const char *path_fault(const hd_config_table *t, int64_t i)
 {

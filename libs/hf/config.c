@@ -92,8 +92,9 @@ static bool rope_numbers_ok(const hd__hf_config_file *f, const hd_rotary_options
                    HD__SHORT(o->low_freq_factor), HD__SHORT(o->high_freq_factor));
 }
 
-/* True if each value of rope_parameters (`in`) has the same value in rope_scaling or, if
- * rope_scaling lacks it, in f itself. Files for several versions of transformers repeat values. */
+/* True if rope_scaling repeats each value of rope_parameters (`in`). For a key that rope_scaling
+ * lacks, f itself must repeat the value. Files for several versions of transformers repeat
+ * values. */
 static bool said_again(const hd__hf_config_file *in, const hd__hf_config_file *scaling,
                        const hd__hf_config_file *f)
 {

@@ -105,7 +105,7 @@ static const char *words_text(const char *words, char room[EXPECTED])
 }
 
 /* Returns words for the values that key k takes, for a message after "expected". `other` is the
- * member of k's table. */
+ * member `other` of k's table. */
 static const char *expected_of(const hd__hf_config_key *k, const char *other, char room[EXPECTED])
 {
     switch (k->kind) {
@@ -250,8 +250,8 @@ static const hd__hf_config_key *known_key(const hd__hf_config_keys *t, const cha
     return k;
 }
 
-/* For a name inside a list or an object, such as "eps.0", returns t's key of a single value with
- * the name of that list or object, "eps". Returns NULL if there is none. */
+/* If `name` is inside a list or an object, such as "eps.0" in "eps", returns the key "eps" of t,
+ * unless its kind is HD__ANY. Returns NULL if t has no such key, or if `name` has no dot. */
 static const hd__hf_config_key *key_around(const hd__hf_config_keys *t, const char *name)
 {
     size_t n = strcspn(name, ".");

@@ -14,8 +14,8 @@ typedef struct hd__hf_config_file {
 typedef struct hd__hf_value {
     const char *name; /* its path in the file or object; NULL: there is no such value */
     const char *text; /* the text, or null, true, false, {} or []; NULL: it is a number */
-    bool quoted;      /* it is a text */
-    bool whole;       /* it is a whole number */
+    bool quoted;      /* true: it is a JSON string */
+    bool whole;       /* true: it is a whole number, which `integer` has */
     int64_t integer;
     double number;
 } hd__hf_value;
@@ -29,7 +29,7 @@ int64_t hd__hf_count_inside(const hd__hf_config_file *f);
 bool hd__hf_is_word(const hd__hf_value *v, const char *words);
 
 /* Always returns false, with HD_VALUE. The message has the value v, and says which values key k
- * takes. `other` is the member of k's table. */
+ * takes. `other` is the member `other` of k's table. */
 bool hd__hf_refuse_value(const hd__hf_config_file *f, const hd__hf_value *v,
                          const hd__hf_config_key *k, const char *other);
 /* Sets the fields of `config` to the file's values, in the order of the keys. Returns false with an

@@ -1,4 +1,5 @@
-/* config_keys.h - the tables of the keys that configuration files may have, one for each kind. */
+/* config_keys.h - the tables of the keys that configuration files may have, one table for each kind
+ * of file. */
 #ifndef HEED_HF_CONFIG_KEYS_H
 #define HEED_HF_CONFIG_KEYS_H
 
@@ -11,7 +12,7 @@ typedef enum hd__hf_config_kind {
     HD__TOKEN,      /* a whole number, or null for HD_NO_PADDING; int64_t */
     HD__SIZE,       /* a whole number from 1 to 2^31 - 1; int64_t */
     HD__DERIVED,    /* a size, or null: the field is then 0, and heed computes it; int64_t */
-    HD__ALIAS,      /* another name of a size; it counts if a file has both names; int64_t */
+    HD__ALIAS,      /* another name of a size; if a file has both, this one counts; int64_t */
     HD__FLOAT,      /* a number with a point or an exponent; double */
     HD__NUMBER,     /* any number; double */
     HD__BOOL,       /* true or false; bool */
@@ -33,9 +34,9 @@ typedef struct hd__hf_config_key {
     const char *name;
     hd__hf_config_kind kind;
     size_t offset; /* the offset of its field in the configuration, or HD__NOWHERE */
-    /* NULL, or values that the key takes besides those of its kind. If the key has no field, and
-     * its kind takes values besides `words`, heed warns of such a value, because it has no
-     * effect. */
+    /* Values, separated by blanks, that the key takes besides those of its kind; or NULL. If the
+     * key has `words` but no field, and its kind is one up to HD__ANY, heed warns that another
+     * value has no effect. */
     const char *words;
 } hd__hf_config_key;
 
@@ -45,10 +46,10 @@ typedef struct hd__hf_config_keys {
     const hd__hf_config_key *keys; /* the keys; the last one has name NULL */
     /* names without effect, separated by blanks; NULL: all names that are not in keys */
     const char *idle;
-    /* NULL: heed warns of a name that is neither in keys nor in idle. Otherwise such a name is an
-     * error, whose message ends in "expected" and this text, unless its value is null, {}, [] or
-     * one of the last row's words. The messages about keys of kind HD__ONLY end in this text,
-     * too. */
+    /* NULL: heed warns of a name that is neither in keys nor in idle. A text: such a name is an
+     * error, unless its value is one of the last row's words. With the value null, {} or [], each
+     * name is accepted. The messages about such names and about keys of kind HD__ONLY end in
+     * "expected" and this text. */
     const char *other;
     bool null_is_left_out; /* true: a key whose value is null counts as missing */
 } hd__hf_config_keys;
@@ -84,7 +85,8 @@ typedef struct hd__hf_config_keys {
 /* The keys inside rope_parameters and rope_scaling, for the rope_type llama3 and for the default
  * one. They fill an hd_rotary_options. */
 extern const hd__hf_config_keys hd__hf_rope_llama3, hd__hf_rope_default;
-/* The keys beside rope_parameters and rope_scaling that the rope_type llama3 also has. */
+/* For the rope_type llama3: the keys that are not inside rope_parameters or rope_scaling, but
+ * beside them. */
 extern const hd__hf_config_keys hd__hf_rope_beside;
 extern const hd__hf_config_keys hd__hf_generation_keys, hd__hf_ends_keys, hd__hf_adapter_keys;
 

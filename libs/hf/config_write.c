@@ -33,9 +33,8 @@ static const hd_tensor *own_parameter(const hd_module *m, const char *name)
     return x;
 }
 
-/* Returns a name of the activation m in transformers, which has several names for some activations.
- * Returns `now`, the name in the configuration, if it is one of them, or if heed knows no name for
- * m. */
+/* Returns transformers' name of the activation m. If m has several names, and the configuration's
+ * name `now` is one of them, returns `now`. If heed knows no name for m, also returns `now`. */
 static const char *activation_read(const hd_module *m, const char *now)
 {
     if (of_class(m, hd_relu_new(false))) {
@@ -80,7 +79,7 @@ static bool value_read(hd__hf_known_kind kind, const hd_module *m, void *at)
         break;
     case HD__ACT: *(const char **)at = activation_read(m, *(const char **)at); break;
     }
-    return hd_error_code() == HD_OK; /* an error if memory has run out */
+    return hd_error_code() == HD_OK; /* not HD_OK if memory has run out */
 }
 
 /* Sets the values of the configuration `user` that can be read from m. Returns false with an error
@@ -162,7 +161,8 @@ static bool same_shape(const hd_module *m, const hd_module *wanted, const char *
                   : w == v;
 }
 
-/* True if m and wanted, which have one class, have the same p, eps or `approximate`, if any. */
+/* True if m and wanted, which have the same class, have the same p, eps or `approximate`, if
+ * any. */
 static bool same_numbers(const hd_module *m, const hd_module *wanted)
 {
     const char *class = m->type->name;
@@ -177,7 +177,7 @@ static bool same_numbers(const hd_module *m, const hd_module *wanted)
 }
 
 /* Returns false with an error if m, a module of the user's model, differs from the module of this
- * name in the configuration's model. There is one, because the parents of m were compared
+ * name in the configuration's model. That module exists, because the parents of m were compared
  * before. */
 static bool module_same(hd_module *m, const char *name, void *user)
 {
@@ -192,7 +192,7 @@ static bool module_same(hd_module *m, const char *name, void *user)
     bool same = m->type == wanted->type && heads == wanted_heads &&
                 same_shape(m, wanted, "weight") && same_shape(m, wanted, "bias") &&
                 same_numbers(m, wanted);
-    if (hd_error_code() != HD_OK) { /* an error if memory has run out */
+    if (hd_error_code() != HD_OK) { /* not HD_OK if memory has run out */
         return false;
     }
     if (!same) {

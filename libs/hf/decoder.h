@@ -16,9 +16,9 @@ typedef struct hd__decoder_attention {
     hd_module *q_proj, *k_proj, *v_proj, *o_proj;
     int64_t heads, kv_heads;
     bool rotary; /* true: it has rotary positions */
-    /* Computes queries (b, heads, t, d), keys and values (b, kv heads, t, d) of x (b, t, e), before
-     * rotary positions. It is hd__decoder_heads_of, or the family's own function. Returns false
-     * with an error on failure. */
+    /* Sets qkv to the queries (b, heads, t, d), keys and values (b, kv heads, t, d) of x (b, t, e),
+     * without rotary positions. `project` is hd__decoder_heads_of, or the family's own function.
+     * Returns false with an error on failure. */
     bool (*project)(const struct hd__decoder_attention *m, hd_tensor *x, hd_tensor *qkv[3]);
 } hd__decoder_attention;
 
@@ -37,10 +37,10 @@ typedef struct hd__decoder_body {
     hd_module *embed_tokens, *layers, *norm;
 } hd__decoder_body;
 
-enum { HD__ATTENTION, HD__MLP, HD__LAYER, HD__BODY }; /* the index of each class of a family */
+enum { HD__ATTENTION, HD__MLP, HD__LAYER, HD__BODY }; /* the index of each class in `classes` */
 
-/* The classes of a family, such as "Llama". The struct `attention` begins with an
- * hd__decoder_attention. */
+/* The array of the classes of the family `name`, such as "Llama". The struct `attention` begins
+ * with an hd__decoder_attention. */
 #define HD__DECODER_CLASSES(name, attention, mlp, mlp_forward)                                     \
     {                                                                                              \
         HD_MODULE_TYPE(attention, name "Attention", NULL),                                         \
@@ -70,8 +70,8 @@ hd_tensor *hd__decoder_hidden(hd__hf_model *m, hd_tensor *ids, const hd__hf_cont
 int64_t hd__decoder_heads(const hd_module *m);
 extern const hd__hf_known hd__decoder_known[];
 
-/* The keys that all families that use this file have. `of` is the family's public configuration.
- * DIM is the kind of head_dim: SIZE if the class requires a number, and DERIVED otherwise. */
+/* The keys of all families that use this file. `of` is the family's public configuration. DIM is
+ * the kind of head_dim: SIZE if the class requires a number, and DERIVED otherwise. */
 #define HD__DECODER_KEYS(of, model_type, DIM)                                                      \
     HD__FIELD(of, SIZE, vocab_size), HD__FIELD(of, SIZE, hidden_size),                             \
         HD__FIELD(of, SIZE, intermediate_size), HD__FIELD(of, SIZE, num_hidden_layers),            \
@@ -87,15 +87,16 @@ extern const hd__hf_known hd__decoder_known[];
         HD__ONLY_ROW("hidden_act", "silu swish"), HD__CHECKED("rope_interleaved", ANY, "false"),   \
         HD__COMMON_KEYS(model_type)
 
-/* The keys of families whose layers from number max_window_layers on may have a window. */
+/* The keys of families whose layers from number max_window_layers on may have a sliding window. */
 #define HD__WINDOW_KEYS                                                                            \
     HD__CHECKED("attention_dropout", NUMBER, "0"), HD__CHECKED("use_sliding_window", BOOL, NULL),  \
         HD__CHECKED("sliding_window", INT, NULL), HD__CHECKED("max_window_layers", SIZE, NULL),    \
         HD__CHECKED("layer_types.", FULL, "null")
 
 /* If the file has layer_types, returns false with an error unless it has one entry for each layer.
- * If the file has no layer_types, returns false with an error if use_sliding_window is true and
- * `windowed` says that some layer would then have a window, which heed does not support. */
+ * If the file has no layer_types, returns false with an error if use_sliding_window and `windowed`
+ * are both true. `windowed` says that some layer would have a sliding window, which heed does not
+ * support. */
 bool hd__decoder_layer_types_ok(const hd__hf_config_file *f, const hd__hf_config *c, bool windowed);
 /* Calls hd__decoder_layer_types_ok, and returns its result. Computes `windowed` from the keys
  * sliding_window and max_window_layers. */

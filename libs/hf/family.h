@@ -18,9 +18,9 @@ typedef enum hd__hf_known_kind {
     HD__ACT      /* the name of an activation */
 } hd__hf_known_kind;
 
-/* A key of config.json, and the module from which its value is read: one whose name ends in
- * `module`. If several do, the last one counts. A key that the family's configuration lacks is
- * ignored. */
+/* A key of config.json, and the module from which heed reads the key's value. The name of this
+ * module ends in `module`; if several modules have such a name, the last one counts. A key that the
+ * family's configuration lacks is ignored. */
 typedef struct hd__hf_known {
     const char *key;
     hd__hf_known_kind kind;
@@ -35,13 +35,13 @@ struct hd__hf_family {
     hd__hf_config_keys keys;            /* the keys of config.json, in the order of writing */
     int64_t bos_token_id, eos_token_id; /* defaults for config.json; HD_NO_PADDING: no token */
     size_t rope; /* the offset of the hd_rotary_options; HD__NOWHERE: the family has none */
-    /* Returns false with an error if config.json has values that heed does not support, and that no
-     * kind of a key refuses. NULL: there are no such values. */
+    /* Checks the values of config.json that the table of keys cannot check. Returns false with an
+     * error if heed does not support them. NULL: the table checks all values. */
     bool (*file_ok)(const hd__hf_config_file *f, const hd__hf_config *c);
     /* true: transformers refuses a config.json whose number of heads does not divide the width */
     bool heads_divide;
 
-    /* Sets the values that are computed from others. The sizes have been checked before. Returns
+    /* Sets the values that are computed from others. heed has checked the sizes before. Returns
      * false with an error if a value is wrong. */
     bool (*resolve)(hd__hf_config *c);
     /* Returns a lower bound of the number of weights, without those of an untied head. */
@@ -51,15 +51,15 @@ struct hd__hf_family {
     /* Returns the last layer's output (b, t, width) for ids (b, t) in this context; NULL with an
      * error on failure. */
     hd_tensor *(*hidden)(hd__hf_model *m, hd_tensor *ids, const hd__hf_context *c);
-    /* Returns the number of positions for which the modules have embeddings. NULL: it is
+    /* Returns the number of positions for which the modules have embeddings. NULL: the number is
      * max_position_embeddings. */
     int64_t (*positions)(const hd__hf_model *m);
     const char *body;          /* the name of the module that body_new makes */
     const char *words;         /* the name of the embedding of the tokens */
     const char *layers;        /* the key of the number of layers */
     const hd__hf_known *known; /* values to read from modules; the last one has key NULL */
-    /* Reads values that only modules of this family have. heed calls it for the model and then for
-     * each of its modules. NULL: no such values. */
+    /* Sets in `values` the values that only modules of this family have. heed calls this function
+     * for the model and then for each of its modules m. NULL: no such values. */
     void (*read)(const hd_module *m, void *values);
     int64_t (*heads)(const hd_module *m); /* the number of m's heads; 0 if m is no attention */
 
@@ -67,9 +67,9 @@ struct hd__hf_family {
     /* endings, separated by blanks, of the names of tensors that no module needs */
     const char *passed_over;
 
-    /* The rest is for the families of decoder.h: the classes of their parts, the functions that
-     * make a layer's attention and MLP, and qkv_bias, which is true if q_proj, k_proj and v_proj
-     * always have biases. */
+    /* Only the families of decoder.h set the fields below: the classes of their parts, the
+     * functions that make a layer's attention and MLP, and qkv_bias. It is true if q_proj, k_proj
+     * and v_proj always have biases. */
     const hd_module_type *classes;
     hd_module *(*attention_new)(const hd__hf_config *c, int64_t layer);
     hd_module *(*mlp_new)(const hd__hf_config *c);

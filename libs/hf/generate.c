@@ -111,7 +111,7 @@ static hd_tensor *kept_probabilities(hd_tensor *logits, hd_tensor *ids,
     int64_t vocab = hd_size(logits, 1), k = o->top_k > 0 && o->top_k < vocab ? o->top_k : vocab;
     logits = hd_div_scalar(penalized(logits, ids, o->repetition_penalty), o->temperature);
     hd_tensor *p = hd_softmax(hd_topk(logits, k, 1, true, tokens), 1); /* (b, k) */
-    if (o->top_p < 1) { /* a token stays if the likelier ones sum to less than top_p */
+    if (o->top_p < 1) { /* a token stays if the likelier tokens sum to less than top_p */
         hd_tensor *before = hd_sub(hd_cumsum(p, 1), p);
         p = hd_masked_fill(p, hd_ge_scalar(before, fmax(o->top_p, FLT_MIN)), 0);
         p = hd_div(p, hd_sum_dim(p, 1, true));
@@ -224,7 +224,7 @@ static bool tell_user(const generation *g, int64_t row, int64_t id)
     return g->o->on_token(row, id, g->piece.s, (int64_t)g->piece.len, g->o->user);
 }
 
-/* Marks texts that end and calls on_token, for the last column of `all` (b, t). See piece_set for
+/* For the last column of `all` (b, t), marks texts that end and calls on_token. See piece_set for
  * `last`. Sets *goes_on to true if more tokens follow. Returns false with an error on failure. */
 static bool texts_add(generation *g, hd_tensor *all, bool last, bool *goes_on)
 {
@@ -315,7 +315,7 @@ static hd_tensor *write_on(generation *g, hd_tensor *ids)
 typedef struct modes { /* the modules of a model, and whether each is in training mode */
     struct mode {
         hd_module *m;
-        bool training, there; /* there: the visit at the end has found m */
+        bool training, there; /* there: m is still in the model at the end */
     } * v;
     int64_t n, room;
     bool any; /* at least one module is in training mode */
@@ -333,8 +333,8 @@ static bool mode_add(hd_module *m, const char *name, void *user)
     return true;
 }
 
-/* Stores the modes of m's modules in *all, and sets m to evaluation mode. If m is in it already,
- * writes nothing to m, because other threads may run it. Returns false with an error on failure. */
+/* Stores the modes of m's modules in *all, and sets m to evaluation mode. If all are in it already,
+ * writes nothing to m, because other threads may run m. Returns false with an error on failure. */
 static bool modes_begin(modes *all, hd_module *m)
 {
     return hd__hf_visit(m, mode_add, all) && (!all->any || hd_module_eval(m));
@@ -352,7 +352,7 @@ static bool mode_is_there(hd_module *m, const char *name, void *user)
 
 /* Sets m's modules back to their modes, and frees all->v. Visits m first, and leaves out the
  * modules that on_token has freed or taken out of m. If memory runs out in the visit, each module
- * that it did not reach gets its parent's mode. Returns false with an error on failure. */
+ * that the visit did not reach gets its parent's mode. Returns false with an error on failure. */
 static bool modes_end(modes *all, hd_module *m)
 {
     bool ok = !all->any || hd__hf_visit(m, mode_is_there, all);
@@ -492,7 +492,7 @@ hd_tensor *hd_generate(hd_module *module, hd_tensor *ids, const hd_generate_opti
     bool begun = g.seen && modes_begin(&before, module) && hd_forward_begin(module);
     hd_tensor *all = begun ? write_on(&g, ids) : NULL;
     all = modes_end(&before, module) ? all : NULL;
-    all = begun ? hd_forward_end(module, all) : NULL; /* if all is NULL, takes back the draws */
+    all = begun ? hd_forward_end(module, all) : NULL; /* if all is NULL, undoes random draws */
     seen_free(g.seen);
     hd_free(g.texts);
     hd_free(g.piece.s);

@@ -262,7 +262,7 @@ static const hd__hf_config_key gpt2_keys[] = {
     ALIAS("num_hidden_layers", n_layer),
     ALIAS("num_attention_heads", n_head),
     HD__CHECKED("pad_token_id", INT, NULL),
-    HD__CHECKED("reorder_and_upcast_attn", BOOL, NULL), /* true and false differ in float16 only */
+    HD__CHECKED("reorder_and_upcast_attn", BOOL, NULL), /* its value matters in float16 only */
     HD__ONLY_ROW("scale_attn_weights", "true"),
     HD__ONLY_ROW("scale_attn_by_inverse_layer_idx", "false"),
     HD__ONLY_ROW("add_cross_attention", "false"),

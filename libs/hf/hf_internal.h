@@ -17,11 +17,11 @@
 
 /* ---------------------------------------------------------------- language models */
 
-/* The tokens of a batch that a model has read: their keys and values in each layer. */
+/* The keys and values, in each layer, of the tokens that a model has read from a batch. */
 typedef struct hd__hf_seen {
     int64_t layers;
-    int64_t len, most;    /* tokens read from each text, and the most that the caches hold */
-    hd_tensor *cos, *sin; /* rotary tables (most, head_dim); NULL until a layer needs them */
+    int64_t len, most;    /* the tokens read from each text, and the tokens that a cache can hold */
+    hd_tensor *cos, *sin; /* rotary tables (most, head_dim); NULL until a call needs them */
     hd_kv_cache *cache[]; /* one cache for each layer; NULL until the layer has run */
 } hd__hf_seen;
 
@@ -29,18 +29,18 @@ typedef struct hd__hf_seen {
  * NULL if no text has padding. */
 typedef struct hd__hf_padding {
     hd_tensor *real;      /* (b, n) bool: true for a token, false for padding */
-    hd_tensor *positions; /* (b, n) int64: the number of tokens before this one in its text */
+    hd_tensor *positions; /* (b, n) int64: the number of tokens before each token in its text */
 } hd__hf_padding;
 
 /* The context of the tokens (b, t) of one call: the tokens to which they attend, and their own
  * positions. */
 typedef struct hd__hf_context {
     hd__hf_seen *seen; /* the caches that the call reads and extends, or NULL */
-    /* (b, 1, t, s) bool, where s counts the tokens before the call and its own t: true where one of
-     * the t tokens attends to one of the s. NULL: each token attends to itself and to all tokens
-     * before it. */
+    /* (b, 1, t, s) bool, where s is t plus the number of tokens before the call. Element (i, j) is
+     * true if token i of the call attends to token j of its text. NULL: each token attends to
+     * itself and to all tokens before it. */
     hd_tensor *mask;
-    /* (b, t) int64; NULL: they begin at seen->len, or at 0 if `seen` is NULL */
+    /* (b, t) int64; NULL: they count up from seen->len, or from 0 if `seen` is NULL */
     hd_tensor *positions;
 } hd__hf_context;
 
@@ -59,7 +59,7 @@ typedef struct hd__hf_config {
     void *values; /* the family's public configuration, such as hd_gpt2_config */
     hd__hf_kept kept;
     const char *path;     /* the path of config.json while it is read, NULL otherwise */
-    const char *left_out; /* the first size that config.json does not give, or NULL */
+    const char *left_out; /* the name of the first size that config.json lacks, or NULL */
 } hd__hf_config;
 
 typedef struct hd__hf_model {
@@ -80,14 +80,15 @@ hd_module *hd__hf_activation_new(const char *name);
 /* Sets *c to a configuration with a copy of `values`, or with the family's defaults if `values` is
  * NULL. Returns false with an error if memory runs out. The caller frees c->values. */
 bool hd__hf_config_begin(hd__hf_config *c, const hd__hf_family *family, const void *values);
-/* Returns the address of the key's value in c->values, or NULL if the family has no such key. */
+/* Returns the address of the key's value in c->values, or NULL if the family has no such key or the
+ * key has no field. */
 void *hd__hf_config_at(const hd__hf_config *c, const char *key);
 /* These two return the value of a key. The family must have a key of this name and type. */
 int64_t hd__hf_config_int(const hd__hf_config *c, const char *key);
 double hd__hf_config_double(const hd__hf_config *c, const char *key);
 /* Returns the address of the rotary options in c->values. The family must have them. */
 hd_rotary_options *hd__hf_config_rope(const hd__hf_config *c);
-/* Returns the key's value, or false if the family has no such key. */
+/* Returns the key's value, or false if the family has no such key or the key has no field. */
 bool hd__hf_config_bool(const hd__hf_config *c, const char *key);
 /* Returns the address of the first element of the key's list, or NULL if the family has no such
  * key. */
@@ -141,10 +142,10 @@ hd_module *hd__hf_layers(const hd__hf_config *c,
                          hd_module *(*layer_new)(const hd__hf_config *c, int64_t i),
                          const hd_dtype *d);
 /* Replaces m's parameters by placeholders, which have shapes but no memory and no values, until a
- * file's weights replace them. Those of two dims have dtype *d, and are frozen if it is
- * HD_BFLOAT16. Each part of a model gets them when it is made, so the model never needs memory for
- * all weights. If d is NULL, changes nothing. Returns m, which may be NULL; on failure frees it and
- * returns NULL. */
+ * file's weights replace them. Placeholders of two dims have dtype *d, the others float32; those of
+ * bfloat16 are frozen. heed calls this for each new part of a model, so the model never needs
+ * memory for all weights. If d is NULL, changes nothing. Returns m, which may be NULL; on failure
+ * frees it and returns NULL. */
 hd_module *hd__hf_stored(hd_module *m, const hd_dtype *d);
 
 /* Returns m, a part of a model, if its class is `type`. Otherwise returns NULL with HD_STATE. */
@@ -192,9 +193,9 @@ bool hd__hf_divides_ok(const hd__hf_config *c, const char *n_name, int64_t n, co
 /* ---------------------------------------------------------------- folders */
 
 /* Returns a dict of the values of a JSON file under their paths, such as "rope_scaling.factor" and
- * "eos_token_id.0". A number is a number there, and a text is a string with a quotation mark in
- * front. true, false, null, {} and [] are strings without one. Returns NULL with an error on
- * failure. */
+ * "eos_token_id.0". In the dict, a number is a number, a text is a string that begins with a
+ * quotation mark, and true, false, null, {} and [] are strings that do not. Returns NULL with an
+ * error on failure. */
 hd_dict *hd__hf_json_values(const char *path);
 /* Returns the text at this path, without its quotation mark, or NULL if no text is there. */
 const char *hd__hf_json_text(const hd_dict *values, const char *path);
@@ -212,7 +213,7 @@ bool hd__hf_files_write(const hd__folder *f, const hd__text *config, hd_dict *te
  * an error if memory runs out. The caller frees path->s. */
 const char *hd__hf_path_of(const char *folder, const char *name, hd__text *path);
 /* Sets `path` to "folder/name", as hd__hf_path_of does. Returns 1 if this file exists, and 0 if it
- * does not. Returns -1 with an error if heed cannot find that out. */
+ * does not. Returns -1 with an error if heed cannot find out. */
 int hd__hf_look_for(const char *folder, const char *name, hd__text *path);
 
 /* Reads config.json at `path` into *c, which is {0} before. Returns false with an error on failure.
@@ -222,9 +223,9 @@ bool hd__hf_config_read(const char *path, hd__hf_config *c);
  * o->target_modules must have space for as many names as d has values. The names belong to d.
  * Returns false with an error if a value is wrong. */
 bool hd__hf_adapter_config(const char *path, const hd_dict *d, hd_lora_options *o);
-/* Sets *c, whose `values` is NULL before, to the configuration that m has now. If none fits m,
- * returns false with HD_STATE, and names the first module that does not fit. The caller frees
- * c->values in any case. */
+/* Sets *c, whose `values` is NULL before, to the configuration that m has now. If no configuration
+ * fits m, returns false with HD_STATE, and the message names the first module that does not fit.
+ * The caller frees c->values in any case. */
 bool hd__hf_config_now(hd__hf_model *m, hd__hf_config *c);
 /* Appends the text of config.json for c and weights of dtype d to t. Sets t->failed if memory runs
  * out. */

@@ -22,7 +22,7 @@ typedef struct reading {
     hd__text path;
     size_t len[HD__JSON_DEPTH + 2];     /* the length in bytes of the path of the list or object */
     int64_t index[HD__JSON_DEPTH + 2];  /* the next index in the list, or -1 for an object */
-    int64_t before[HD__JSON_DEPTH + 2]; /* the number of values that were stored before it began */
+    int64_t before[HD__JSON_DEPTH + 2]; /* the number of values before the list or object */
 } reading;
 
 /* True if the name needs no quotation marks in a path. */

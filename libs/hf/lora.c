@@ -3,8 +3,9 @@
  *
  *     y = x @ W^T + b + (lora_alpha / r) * B(A(dropout(x)))
  *
- * hd_lora_apply and hd_lora_load change the model last. First they find the modules, make all
- * adapters outside of it, and fill them. Then they exchange modules, which needs no memory. */
+ * hd_lora_apply and hd_lora_load first find the modules, and make all adapters outside of the
+ * model. hd_lora_load then fills them from the file. Then both exchange the modules, which needs no
+ * memory. Last, hd_lora_apply draws the weights. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ static bool is_conv1d(const hd_module *m)
 /* ---------------------------------------------------------------- running */
 
 /* Returns y, by the formula at the top of the file; NULL on failure. Multiplies A's result by
- * lora_alpha / r, because it is the smallest tensor. */
+ * lora_alpha / r, because this result is the smallest tensor. */
 static hd_tensor *lora_forward(hd_module *self, hd_tensor *x)
 {
     lora *m = (lora *)self;
@@ -52,7 +53,7 @@ static const hd_module_type lora_type =
 /* ---------------------------------------------------------------- finding */
 
 typedef struct lora_search {
-    const hd_lora_options *o; /* NULL: finds adapters; else finds the modules of target_modules */
+    const hd_lora_options *o; /* NULL: the search is for adapters; else for o->target_modules */
     hd_dict *names;
 } lora_search;
 
@@ -182,8 +183,8 @@ static bool lora_attach(hd_module *m, const hd_dict *names, hd_module *list)
     return ok;
 }
 
-/* Draws A, B and again A, in peft's order, so that A has the same random numbers. Then sets B to 0.
- * Returns false with an error on failure. */
+/* Draws A, B and again A, as peft does, so that A has the same random numbers as in peft. Then sets
+ * B to 0. Returns false with an error on failure. */
 static bool lora_draw(const lora *m)
 {
     hd_tensor *A = hd_module_get_parameter(m->lora_A, "weight");
@@ -272,9 +273,9 @@ static bool same_weight(const char *path, const hd_safetensors *f, int64_t at, h
                            HD__CUT(path), name));
 }
 
-/* Returns the weight in `weights` with the name that the file's tensor `name` has without peft's
- * additions, or NULL if there is none. peft adds a prefix, and base_layer in a module with an
- * adapter. */
+/* Removes peft's additions from `name`, the name of a tensor in the file, and returns the weight of
+ * the remaining name in `weights`. Returns NULL if there is none. peft adds a prefix, and
+ * base_layer in a module with an adapter. */
 static hd_tensor *copied_weight(const hd_dict *weights, const char *name)
 {
     static const char prefix[] = "base_model.model.", layer[] = ".base_layer.";

@@ -112,8 +112,8 @@ static bool tensors_known(const weights *from, const hd_dict *weights)
 }
 
 /* Reads the head's weight from a file that has one, although config.json ties the head to the
- * embedding. If the two differ, warns, and makes the weight a parameter of its own. Returns false
- * with an error on failure. */
+ * embedding. If this weight differs from the embedding's, warns, and makes the head's weight a
+ * parameter of its own. Returns false with an error on failure. */
 static bool load_tied_head(hd_module *m, const weights *from)
 {
     HD__SCOPE_OR(false);
@@ -143,7 +143,7 @@ static bool load_weight(hd_module *m, const weights *from, const char *name, hd_
 static bool load_weights(hd_module *m, const weights *from)
 {
     HD_NO_GRAD;
-    hd_dict *weights = hd_module_named_parameters(m); /* has tied parameters once */
+    hd_dict *weights = hd_module_named_parameters(m); /* has each tied parameter once */
     bool ok = weights && tensors_known(from, weights);
     for (int64_t i = 0; ok && i < hd_dict_len(weights); i++) {
         const char *name = hd_dict_name(weights, i);

@@ -6,8 +6,8 @@
 #include "base/system/shared.h"
 #include "hf/family.h"
 
-/* The names of the folder's files. heed writes the first COPIED of them. The others are copied from
- * o->source, if it has them. */
+/* The names of the folder's files. heed writes the first COPIED of them. It copies the others from
+ * o->source, if this folder has them. */
 static const char *const files[] = {"config.json",
                                     "model.safetensors",
                                     "generation_config.json",
@@ -70,8 +70,8 @@ typedef struct model_saving {
 } model_saving;
 
 /* Returns a dict of the tensors for the file, or NULL on failure. Leaves out a tied head, as
- * transformers does. Other tied tensors are there under each of their names, because transformers
- * looks for them. */
+ * transformers does. The dict has other tied tensors under each of their names, because
+ * transformers looks for each name. */
 static hd_dict *weights_of(const model_saving *s)
 {
     hd_dict *d = hd_module_state_dict(&s->m->base);

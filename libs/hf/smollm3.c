@@ -98,7 +98,7 @@ static void smollm3_defaults(void *values)
 }
 
 /* Returns false with an error if config.json gives a layer a sliding window, which heed lacks. If
- * sliding_window is a number, the layers without rotary positions may have one. */
+ * sliding_window is a number, the layers without rotary positions may have such a window. */
 static bool smollm3_file_ok(const hd__hf_config_file *f, const hd__hf_config *config)
 {
     const hd_smollm3_config *c = config->values;
@@ -110,8 +110,8 @@ static bool smollm3_file_ok(const hd__hf_config_file *f, const hd__hf_config *co
     return hd__decoder_layer_types_ok(f, config, windowed);
 }
 
-/* Is called for the model and then for each module m in it. Empties no_rope_layers for the model,
- * and appends an entry for each attention. */
+/* heed calls this function for the model and then for each module m in it. The first call empties
+ * no_rope_layers. The call for an attention appends its entry. */
 static void smollm3_read(const hd_module *m, void *values)
 {
     hd_smollm3_config *c = values;

@@ -38,12 +38,12 @@ typedef enum hd__template_kind {
  * and of `loop`. */
 typedef struct hd__template_value {
     hd__template_kind kind;
-    int64_t n; /* BOOL, INT: the number; STRING: how many bytes; LIST, SERIES: how many items */
+    int64_t n; /* BOOL, INT: the number; STRING: its size in bytes; LIST, SERIES: its length */
     union {
         const char *s; /* UTF-8 without a zero at its end */
         const struct hd__template_value *items;
         struct hd__template_table *table;
-        const struct hd__template_token *macro; /* where its parameters begin; NULL: built-in */
+        const struct hd__template_token *macro; /* its parameters' first token; NULL: built-in */
     };
 } hd__template_value;
 
@@ -76,7 +76,7 @@ typedef enum hd__template_token_kind {
 typedef struct hd__template_token {
     hd__template_token_kind kind;
     hd__template_value value; /* the constant; or the text, name or sign as a string */
-    size_t at, end; /* the offsets in the template of its first byte and of the byte after it */
+    size_t at, end; /* at: its offset in the template; end: the offset after its last byte */
 } hd__template_token;
 
 /* Memory that is taken in pieces and freed as a whole. */
@@ -92,7 +92,7 @@ typedef struct hd__template_run {
     const char *text; /* the template: n bytes, with "\n" at the end of each line */
     size_t n;
     hd__template_arena *arena;
-    size_t steps, bytes; /* how many steps and bytes of memory this run may still use */
+    size_t steps, bytes; /* the steps and the bytes of memory that this run may still use */
     int depth, loops;    /* the numbers of nesting levels and loops around the current token */
     bool live;           /* false in parts that are not executed; see hd__template_live */
     bool failed;         /* an error is set */
@@ -130,8 +130,8 @@ const hd__template_token *hd__template_tokens(hd__template_run *r);
 /* Runs the whole template, whose first token is `first`, and writes its text to r->out. If `live`
  * is false, only checks the template's form. After a failure, r->failed is true. */
 void hd__template_walk(hd__template_run *r, const hd__template_token *first, bool live);
-/* Returns the text that a macro writes. `parameters` is where its parameters begin. args has names
- * and values in turn; the name of a positional argument is "". */
+/* Returns the text that a macro writes. `parameters` is the first token of the macro's parameters.
+ * args has names and values in turn; the name of a positional argument is "". */
 hd__template_value hd__template_call_macro(hd__template_run *r,
                                            const hd__template_token *parameters,
                                            const hd__template_table *args);
@@ -154,7 +154,8 @@ static inline bool hd__template_is_number(hd__template_value v)
 /* True if v counts as true in a condition. Undefined, none, 0, and an empty string, list or dict
  * count as false. Everything else counts as true, even an empty generator. */
 bool hd__template_truth(hd__template_value v);
-/* Returns true if a == b. Fails if a and b are both of one kind that is HD__LIST or a later one. */
+/* Returns true if a == b. Fails if a and b have the same kind, and this kind is HD__LIST or a later
+ * one. */
 bool hd__template_equal(hd__template_run *r, hd__template_value a, hd__template_value b);
 /* Returns the text that {{ v }} writes. Fails if v's kind is HD__LIST or a later one. */
 hd__template_value hd__template_value_text(hd__template_run *r, hd__template_value v);
@@ -214,8 +215,8 @@ hd__template_value hd__template_walk_fail(hd__template_run *r, const char *expec
  * returns false. */
 bool hd__template_walk_given(hd__template_run *r, const char *text);
 /* These two go to the next token. hd__template_walk_expect fails unless the current token is the
- * name or sign `text`. hd__template_walk_name returns the current token, and fails unless it is a
- * name. */
+ * name or sign `text`. hd__template_walk_name returns the current token's value, and fails unless
+ * the token is a name. */
 void hd__template_walk_expect(hd__template_run *r, const char *text);
 hd__template_value hd__template_walk_name(hd__template_run *r);
 /* Adds 1 to r->depth, which the caller subtracts later. Fails if r->depth is then above

@@ -15,7 +15,7 @@ static bool call_is_text(hd__template_run *r, hd__template_value v)
     return !r->failed;
 }
 
-/* Returns character i of the string `text`, which has it. */
+/* Returns character i of the string `text`, which has more than i characters. */
 static hd__template_value call_character(hd__template_value text, int64_t i)
 {
     const char *s = text.s, *end = text.s + text.n;
@@ -332,8 +332,8 @@ static hd__template_value call_raise(hd__template_run *r, const hd__template_val
                                 HD__CLIP(text.s, text.n));
 }
 
-/* Returns range(stop) or range(start, stop, step) as a list. Fails unless all are whole numbers and
- * step is 1 or -1. */
+/* Returns range(stop), range(start, stop) or range(start, stop, step) as a list. Fails unless all
+ * are whole numbers and step is 1 or -1. */
 static hd__template_value call_range(hd__template_run *r, const hd__template_value *v)
 {
     hd__template_table t = {0};

@@ -251,8 +251,8 @@ static hd__template_value walk_attribute(hd__template_run *r, hd__template_value
     return hd__template_live(r) ? hd__template_item_of(r, v, key) : HD__NOTHING;
 }
 
-/* Returns the result of the macro v, or of the function of this name if v is no macro. The current
- * token follows the "(". */
+/* Returns the result of the macro v, or of the built-in function `name` if v is no macro. The
+ * current token follows the "(". */
 static hd__template_value walk_call(hd__template_run *r, hd__template_value v,
                                     const hd__template_token *name)
 {
@@ -316,7 +316,7 @@ static hd__template_value walk_after(hd__template_run *r, hd__template_value v,
 /* ---------------------------------------------------------------- levels */
 
 /* Walks over a value with or without "-" in front, and returns it. In -x | f, the filter is applied
- * to -x, so this function leaves it to the caller. */
+ * to -x, so this function leaves filters to the caller. */
 static hd__template_value walk_signed(hd__template_run *r)
 {
     const hd__template_token *first = r->t;

@@ -79,8 +79,8 @@ static size_t lex_text_end(const lexer *l, size_t tag)
 }
 
 /* Returns the offset after the white space that is dropped behind a tag or a comment. `end` is the
- * offset after the tag, `sign` is '-' or '+' if the tag ends in this sign, and any other byte if
- * not. `output` is true for {{ }}. */
+ * offset after the tag. `sign` is '-' or '+' if the tag ends in this sign, and any other byte
+ * otherwise. `output` is true for {{ }}. */
 static size_t lex_after(const lexer *l, size_t end, char sign, bool output)
 {
     return sign == '-' ? end + hd__template_strip_left(l->text + end, l->n - end, NULL)

@@ -211,8 +211,9 @@ bool hd_mpi_all_same(const char *what, const char *text)
 
 /* ---------------------------------------------------------------- numbers and texts */
 
-/* Returns the sum of the n numbers each[0], each[step] and so on, in this order, or the largest of
- * them. NaN counts as the largest, so that a NaN of one rank reaches all. */
+/* If sum is true, returns the sum of the n numbers each[0], each[step] and so on, added in this
+ * order. Otherwise returns the largest of them. NaN counts as the largest, so that a NaN of one
+ * rank reaches all. */
 static double combined(const double *each, int n, int step, bool sum)
 {
     double v = sum ? 0 : each[0];

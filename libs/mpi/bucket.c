@@ -27,7 +27,7 @@ static void plan_slot(hd_ddp *d, hd__mpi_slot *s)
     b->slots++;
 }
 
-/* Returns the smallest multiple of `by` that is not below n. */
+/* Returns the smallest multiple of `by` that is at least n. */
 static int64_t rounded_up(int64_t n, int64_t by)
 {
     return (n + by - 1) / by * by;
@@ -108,7 +108,7 @@ hd_tensor *hd__mpi_slot_part(const hd__mpi_slot *s)
 
 bool hd__mpi_slot_fill(const hd__mpi_slot *s, hd_tensor *g)
 {
-    /* both have p's shape; alone, the .grad of p, may be HD_NONE */
+    /* part and alone have p's shape; alone, the .grad of p, may be HD_NONE */
     hd_tensor *part = hd__mpi_slot_part(s), *alone = hd_grad(s->p);
     hd_tensor *first = g == HD_NONE ? alone : g;
     if (first == HD_NONE) {

@@ -167,8 +167,8 @@ static bool end_round(hd_ddp *d, bool ok)
     return ok;
 }
 
-/* Called at the end of each backward of this thread (hd_on_backward_end). Ends the round, which it
- * begins if no hook has. Returns false with an error if any rank has failed. */
+/* Called at the end of each backward of this thread (hd_on_backward_end). Ends the round. If no
+ * hook has begun the round, begins it first. Returns false with an error if any rank has failed. */
 static bool backward_ends(bool ok, void *user)
 {
     hd_ddp *d = user;

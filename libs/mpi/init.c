@@ -31,7 +31,7 @@ bool hd__mpi_ok(int result)
 /* The variables that launchers set in the environment of the processes that they start. */
 static const struct {
     const char *name;
-    bool number; /* true: its value is the number of processes */
+    bool number; /* true: its value is the number of processes; false: another value */
 } left_by_launchers[] = {
     {"PMI_RANK", false},       {"PMI_SIZE", true},
     {"PMI_FD", false},         {"PMI_PORT", false},

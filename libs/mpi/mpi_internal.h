@@ -23,13 +23,13 @@
 /* ---------------------------------------------------------------- this rank (init.c) */
 
 typedef struct hd__mpi_world {
-    bool begun, ended; /* hd_mpi_init and hd_mpi_finish were called */
+    bool begun, ended; /* begun: hd_mpi_init was called; ended: hd_mpi_finish was */
     bool ours;         /* hd_mpi_init has started MPI */
     bool apart;        /* ranks have met in different functions, or MPI has failed */
     int rank, size, host_rank, host_size;
     MPI_Comm control;  /* for meetings, texts and single tensors */
-    MPI_Comm parts;    /* for slices of gradients, in the order of the pieces */
-    MPI_Comm averages; /* for the slices' averages, in the order of the pieces */
+    MPI_Comm parts;    /* for slices of gradients; all ranks use it in the order of the pieces */
+    MPI_Comm averages; /* for the slices' averages; all ranks use it in this order, too */
     hd_ddp *ddp;       /* the process's only hd_ddp; NULL: there is none */
 } hd__mpi_world;
 
@@ -86,7 +86,7 @@ const char *hd__mpi_kind_of(const hd_tensor *x, char text[HD__SHAPE_TEXT]);
 
 /* ---------------------------------------------------------------- exchanges (traffic.c) */
 
-enum { HD__RING = 4 }; /* the largest number of pieces that are posted and not added */
+enum { HD__RING = 4 }; /* the largest number of pieces that are posted, but not yet averaged */
 
 /* A part of a bucket that is sent at once. Each rank averages one slice of it for all ranks. */
 typedef struct hd__mpi_piece {
@@ -116,8 +116,8 @@ bool hd__mpi_traffic_begin(hd__mpi_traffic *e);
 /* Starts to send the next piece, whose elements in `bucket` are ready. Returns false with an error
  * if MPI fails. */
 bool hd__mpi_traffic_post(hd__mpi_traffic *e, char *bucket);
-/* Continues the exchange of the posted pieces as far as it can. If wait is true, waits until all
- * are finished. Returns false with an error if MPI has failed. */
+/* Continues the exchange of the posted pieces as far as possible without waiting. If wait is true,
+ * waits until all are finished. Returns false with an error if MPI has failed. */
 bool hd__mpi_traffic_go_on(hd__mpi_traffic *e, bool wait);
 void hd__mpi_traffic_end(hd__mpi_traffic *e);
 
@@ -131,8 +131,8 @@ typedef struct hd__mpi_slot {
     int64_t bucket, at; /* its gradient's bucket, and the gradient's first element in it */
     bool ready;         /* in this round: the gradient is in the bucket */
     bool used;          /* in this round: this rank has a gradient for p */
-    bool touched;       /* the backward that runs now, under hd_ddp_no_sync, has reached it */
-    bool alone;         /* a backward under hd_ddp_no_sync has reached it since the last round */
+    bool touched;       /* the backward that runs now, under hd_ddp_no_sync, has reached p */
+    bool alone;         /* a backward under hd_ddp_no_sync has reached p since the last round */
 } hd__mpi_slot;
 
 typedef struct hd__mpi_bucket {
@@ -152,8 +152,8 @@ struct hd_ddp {
     hd__mpi_bucket *buckets;
     hd__mpi_traffic e;
     int *owners;         /* for each slot, the rank whose optimizer has the parameter */
-    unsigned char *used; /* for each slot, at the end of a round: 1 if any rank has used it */
-    bool listens;        /* hd_on_backward_end was called */
+    unsigned char *used; /* for each slot, at the end of a round: 1 if any rank has a gradient */
+    bool listens;        /* hd_on_backward_end has registered backward_ends */
     int64_t n_ready;     /* the number of slots that are ready */
     int64_t next;        /* the number of the bucket that is sent next */
     bool no_sync;

@@ -80,7 +80,7 @@ hd_list *hd_ddp_parameters(hd_ddp *d)
     }
     hd_list *list = hd_list_n(0, NULL);
     bool ok = list;
-    for (int64_t i = d->n - 1; ok && i >= 0; i--) { /* the slots, in the model's order */
+    for (int64_t i = d->n - 1; ok && i >= 0; i--) { /* last slot first: the model's order */
         ok = !is_mine(d, i) || hd_list_append(list, d->slots[i].p);
     }
     if (ok && hd_list_len(list) == 0) {

@@ -2,9 +2,9 @@
  *
  * A piece has a slice for each rank. Each rank sends slice r to rank r (MPI_Ialltoall). Rank r adds
  * the slices in the order of the ranks, divides by the number of ranks, and sends the averages to
- * all (MPI_Iallgather). So the bits depend neither on MPI nor on the timing. Each of the two steps
- * has a communicator, in which all ranks post the pieces in the same order. With the option `fast`,
- * MPI itself adds (MPI_Iallreduce).
+ * all (MPI_Iallgather). So the bits of the averages depend neither on MPI nor on the timing. Each
+ * of the two steps has a communicator, in which all ranks post the pieces in the same order. With
+ * the option `fast`, MPI itself adds (MPI_Iallreduce).
  *
  * Nothing here allocates memory during a round, so a rank that has failed can still take part to
  * the end. MPI moves bytes only inside its own functions, which hd__mpi_traffic_go_on calls. */
@@ -127,7 +127,7 @@ bool hd__mpi_traffic_post(hd__mpi_traffic *e, char *bucket)
     int slice = slice_of(p);
     int64_t i = e->posted++;
     p->data = bucket + p->at * bytes;
-    e->moved += 2 * (p->n - slice) * bytes; /* with `fast`, what a ring algorithm would send */
+    e->moved += 2 * (p->n - slice) * bytes; /* with `fast`, the bytes of a ring algorithm */
     return hd__mpi_ok(e->fast ? MPI_Iallreduce(MPI_IN_PLACE, p->data, (int)p->n, type, MPI_SUM,
                                                hd__mpi.parts, &p->request)
                               : MPI_Ialltoall(p->data, slice, type, arrivals(e, i), slice, type,

@@ -64,8 +64,8 @@ static void add_tick(hd__viz_axis *a, int64_t digits, int e, bool scientific)
 
 /* ---------------------------------------------------------------- choosing */
 
-/* Adds at most max ticks from lo to hi. The step is the smallest number that gives so few ticks and
- * is 1, 2 or 5 times a power of ten. */
+/* Adds at most max ticks from lo to hi. Of the steps that are 1, 2 or 5 times a power of ten, takes
+ * the smallest that gives so few ticks. */
 static void linear_ticks(hd__viz_axis *a, double lo, double hi, int max)
 {
     static const int64_t steps[] = {1, 2, 5, 10, 20, 50};

@@ -6,9 +6,9 @@
 
 typedef struct arrow {
     int64_t from;                /* the node where the arrow begins */
-    int output;                  /* the number of the output of `from` */
+    int output;                  /* the number of the output of `from` that the arrow takes */
     int64_t views;               /* the number of views on the arrow's way that no box mentions */
-    int64_t late[HD__DOT_VIEWS]; /* the last few of these views, the last one first */
+    int64_t late[HD__DOT_VIEWS]; /* the last HD__DOT_VIEWS of these views, the last one first */
 } arrow;
 
 /* ---------------------------------------------------------------- where arrows lead */

@@ -5,8 +5,9 @@
  * have any depth. A path leads from a node to the tensor. Each of its nodes is an input of the next
  * one.
  *
- * A view has no box. If it is the only user of a call's result, the text in the call's box mentions
- * it; otherwise the labels of the arrows through it do. */
+ * A view without a name has no box, unless the option `full` is set. If such a view is the only
+ * user of a call's result, the text in the call's box mentions the view; otherwise the labels of
+ * the arrows through the view do. */
 #ifndef HEED_VIZ_GRAPH_H
 #define HEED_VIZ_GRAPH_H
 
@@ -28,7 +29,7 @@ typedef struct hd__viz_graph_node {
     int64_t taker;  /* of a named leaf: the last call that takes the leaf and data (takes_data) */
     int64_t takers; /* of a named leaf: the number of calls that take the leaf and data */
     int64_t below;  /* the nearest node after it that is on all its paths */
-    int64_t depth;  /* the number of steps to `below` that lead to the tensor */
+    int64_t depth;  /* the number of steps, each to `below`, from here to the tensor */
     int64_t jump;   /* a node further down the chain of `below`, for long walks (graph_modules.c) */
     int64_t module; /* the module in which it is drawn */
     int64_t box;    /* the module whose box hides it, or -1 */
@@ -38,10 +39,10 @@ typedef struct hd__viz_graph_node {
 typedef struct hd__viz_graph_module {
     const char *name; /* the first `len` bytes are its dotted name */
     size_t len;
-    int depth; /* 0 for module 0 */
+    int depth; /* the number of modules around it; 0 for module 0 */
     int64_t parent;
     int64_t end;          /* the first node that is on all paths of all its calls, or -1 */
-    bool numbered, named; /* numbered: a child's name is a number; named: a child's is no number */
+    bool numbered, named; /* numbered: some child's name is a number; named: some child's is not */
     bool list;            /* it is, or may be, a list of modules, which is not called */
     bool once; /* known to be called only once: one of its leaves is used in only one call */
     const char *class_name;  /* such as "MultiHeadAttention", or NULL */
@@ -71,7 +72,7 @@ typedef struct hd__viz_graph {
 bool hd__viz_graph_read(hd__viz_graph *g, const hd_node *root, const hd_dict *names);
 
 /* Returns the node that is input k of node i, or -1 if the input needs no gradient. If output is
- * not NULL, *output gets the number of the output that i takes. */
+ * not NULL, *output gets the number of the returned node's output that i takes. */
 int64_t hd__viz_graph_input(const hd__viz_graph *g, int64_t i, int k, int *output);
 /* Returns the number of elements of the node's output number `output`. */
 int64_t hd__viz_graph_elements(const hd_node *node, int output);

@@ -1,14 +1,14 @@
 /* graph_modules.c - finds the module that every node of the graph belongs to.
  *
  * The dotted names of the caller's dictionary make a tree of modules. A call that takes a named
- * leaf, or a view of it, belongs to the leaf's module: "att.W_query" for "att.W_query.weight". The
- * other calls are guessed, because the graph does not record modules.
+ * leaf, or a view of it, belongs to the leaf's module: "att.W_query" for "att.W_query.weight". For
+ * the other calls heed guesses the module, because the graph does not record modules.
  *
  * A module is assumed to have one result. Then this result is on all paths of its calls (graph.h).
- * The first node that is on all of them is the module's end. A node between the calls and the end
- * is in the module: the softmax between W_query and out_proj, or the sum x + f(norm(x)) in a block
- * with calls after it. A node after the end may be the caller's, and is drawn outside: the ReLU
- * that ends a Sequential, or the loss.
+ * The first node that is on all these paths is the module's end. A node between the calls and the
+ * end is in the module: the softmax between W_query and out_proj, or the sum x + f(norm(x)) in a
+ * block with calls after it. A node after the end may be the caller's, and is drawn outside: the
+ * ReLU that ends a Sequential, or the loss.
  *
  * If every leaf of a module goes into several calls, the module was perhaps called several times,
  * and the nodes between its calls may be the caller's, as they are in a list. Then only the calls
@@ -114,8 +114,8 @@ static void find_lists(hd__viz_graph *g)
  *
  * From each node, a chain of steps to `below` leads down to the tensor. Every node also has a
  * `jump`, a node further down its chain, so that a walk down a chain of n nodes takes about log n
- * steps. A jump is the step to `below`. If the next two jumps from there have the same length, it
- * includes both. */
+ * steps. The jump of a node leads to `below` or, if the next two jumps from `below` have the same
+ * length, to the end of both. */
 
 /* Returns the first node on i's chain whose depth is at most `depth`, which may be i itself. */
 static int64_t go_down(const hd__viz_graph *g, int64_t i, int64_t depth)
@@ -262,7 +262,7 @@ static int64_t inputs_module(const hd__viz_graph *g, int64_t i)
     int64_t module = 0;
     for (int k = 0; k < hd_node_inputs(g->nodes[i].node); k++) {
         int64_t input = hd__viz_graph_input(g, i, k, NULL);
-        if (input < 0 || g->nodes[input].leaf >= 0) { /* it is no result of a call */
+        if (input < 0 || g->nodes[input].leaf >= 0) { /* the input is no result of a call */
             continue;
         }
         int64_t m = g->nodes[input].module;

@@ -162,9 +162,9 @@ int64_t hd__viz_graph_elements(const hd_node *node, int output)
     return n;
 }
 
-/* True if the node only views or copies its one input. In PyTorch, and so in heed, two kinds of
- * other calls have the name of a view. A batched product differs from a view in that it has several
- * inputs, and a loss of each position in that it is smaller than its input. */
+/* True if the node only views or copies its one input. In PyTorch, and so in heed, two other kinds
+ * of calls have the name of a view. One is a batched product, which has several inputs. The other
+ * is a loss without reduction, whose result is smaller than its input. */
 static bool is_layout(const hd__viz_graph_node *n)
 {
     int output = 0;

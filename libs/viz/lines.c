@@ -2,7 +2,7 @@
  *
  * The legend is above the axes, so that it hides no point. Of the points in one half of a pixel
  * column, only the first, the lowest, the highest and the last are drawn, because the curve looks
- * the same. */
+ * the same without the others. */
 #include <math.h>
 
 #include "viz/viz_internal.h"

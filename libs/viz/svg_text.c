@@ -41,8 +41,8 @@ enum { SQUARES = 0x2000, SQUARE = 100, OTHER = 80 };
 
 /* Widths of characters, in hundredths of the font size. The width of a row is that of its widest
  * character in Liberation Sans 2.1 (as wide as Helvetica and Arial) and in DejaVu Sans 2.37. Only
- * '@' is wider than its row says: 102. Other characters below U+2000 are narrower than OTHER:
- * capitals, and letters with marks, Greek and Cyrillic letters, which have 62 to 72 on average.
+ * '@' is wider than its row says: 102. Other characters below U+2000 are narrower than OTHER. They
+ * are capitals, and letters with marks, Greek and Cyrillic letters, which have 62 to 72 on average.
  * Characters from U+2000 on, such as dots, arrows and East Asian letters, have at most SQUARE, with
  * few exceptions. */
 static const struct {

@@ -67,8 +67,8 @@ void hd__viz_draw_segment(hd_picture *p, double x0, double y0, double x1, double
 /* Draws the outline of a rectangle in HD__INK. */
 void hd__viz_draw_frame(hd_picture *p, double x, double y, double w, double h);
 /* Draws a text (NULL: none) in HD__INK. anchor says which point of the baseline is at (x, y): its
- * "start", "middle" or "end". The baseline may run upwards. A text wider than `width` is cut and
- * ends in an ellipsis. */
+ * "start", "middle" or "end". If upwards is true, the baseline runs upwards. A text wider than
+ * `width` is cut and ends in an ellipsis. */
 void hd__viz_draw_text(hd_picture *p, double x, double y, double size, const char *anchor,
                        bool upwards, double width, const char *text);
 /* Ends the picture and returns it. If memory ran out during drawing, frees the picture and returns
@@ -93,8 +93,8 @@ bool hd__viz_axis_takes(bool log, double v);
 /* Returns an axis from lo to hi, extended at both ends by pad times its length. If lo > hi, the
  * axis is from 0 to 1. */
 hd__viz_axis hd__viz_axis_of(bool log, double lo, double hi, double pad);
-/* Sets the axis's ticks, at round values. There are at most max, or 2 if max is less; but a log
- * axis with only one or two powers of ten may have up to 8. */
+/* Sets the axis's ticks, at round values. There are at most max ticks, or at most 2 if max is less
+ * than 2; but a log axis with only one or two powers of ten may have up to 8. */
 void hd__viz_axis_ticks(hd__viz_axis *a, int max);
 /* Returns the place of value v on the axis: 0 at lo, 1 at hi. */
 double hd__viz_axis_at(const hd__viz_axis *a, double v);
