@@ -83,9 +83,9 @@ int hd__level_choose(int cpu, int built, const char *text, char *wrong, size_t s
     return level;
 }
 
-/* A fork takes every lock of heed: the default generator's first, and then these in order. Otherwise
- * the child could inherit a lock whose holder is a thread that the child does not have. A thread
- * that holds one of the last three locks never waits for another lock. */
+/* A fork takes every lock of heed: the default generator's first, and then these in order.
+ * Otherwise the child could inherit a lock whose holder is a thread that the child does not have. A
+ * thread that holds one of the last three locks never waits for another lock. */
 static pthread_mutex_t *const locks[] = {
     &hd__start_views_lock,    &hd__start_diagnose_lock, &hd__pool_lock,
     &hd__count_lock,          &hd__heap_lock,           &hd__lasting_lock,

@@ -3,8 +3,8 @@
  *
  * A tensor that is made in debug mode enters a list, with the module whose forward runs then. It
  * leaves the list when it is freed. A tensor that the graph saves counts for the function that made
- * the original. While a thread holds hd__start_diagnose_lock, no other thread changes the list or frees a
- * tensor in it. */
+ * the original. While a thread holds hd__start_diagnose_lock, no other thread changes the list or
+ * frees a tensor in it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -27,7 +27,7 @@ enum {
     HEAP_LINE = HD__HEAP_LINE,
     HUGE_PAGE = 1 << 21,
     SLACK = 1 << 24,
-    RELEASABLE = 1 << 20, /* a free chunk with so many touched bytes or more returns its pages */
+    RELEASABLE = 1 << 20, /* a free chunk with at least this many touched bytes returns its pages */
     LEAST_MAP = 1 << 20,
     MOST_MAP = 1 << 28,
     ALONE = 1 << 24, /* a block of at least this size is mapped by itself */
