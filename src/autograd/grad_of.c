@@ -1,9 +1,9 @@
 /* grad_of.c - hd_grad_of (torch.autograd.grad): returns the gradients of outputs with respect to
  * given inputs, and writes no .grad.
  *
- * The run captures the gradients that arrive at the inputs. Only nodes on a path from an output to
- * an input run; a first pass marks them. Nothing is written to leaves, not even a mark, because
- * other threads may use the same leaves in their graphs. */
+ * The run captures the gradients that arrive at the inputs. It runs only the nodes on a path from
+ * an output to an input; a first pass marks these nodes. Nothing is written to leaves, not even a
+ * mark, because other threads may use the same leaves in their graphs. */
 #include <inttypes.h>
 
 #include "autograd/backward.h"

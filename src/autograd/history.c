@@ -93,7 +93,7 @@ static hd_tensor *part_in(const hd_tensor *whole, const geometry *base, const ge
 
 /* ---------------------------------------------------------------- taking a view */
 
-/* Makes y, an alias of x, a view: of x's base if x is a view itself, and of x otherwise. */
+/* Turns y, an alias of x, into a view of x's base or, if x is not a view itself, of x. */
 static void set_base(hd_tensor *y, hd_tensor *x)
 {
     y->base = hd__tensor_hold(x->base ? x->base : x);
@@ -189,7 +189,7 @@ static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
     return n;
 }
 
-/* Returns words for a message that say what kind of view x is, and so why it cannot get a new
+/* Returns words for a message: the kind of view x, which is the reason why x cannot get a new
  * node. */
 static const char *kind_of_view(const hd_tensor *x)
 {

@@ -1,5 +1,5 @@
-/* record.h - records an op whose result is a new tensor (record.c). Also reports the results of
- * functions that record nothing to traces and profiles. */
+/* record.h - records an op whose result is a new tensor (record.c). Also reports results to traces
+ * and profiles, for functions that record nothing. */
 #ifndef HEED_AUTOGRAD_RECORD_H
 #define HEED_AUTOGRAD_RECORD_H
 
