@@ -2,8 +2,8 @@
  * backward. If one is registered, a leaf's hooks run as soon as its gradient is complete.
  *
  * Training on several machines (heed-mpi) needs the function and the early hooks. A hook sends each
- * leaf's gradient while backward still runs. The registered function waits until all have been
- * sent, before any .grad is written.
+ * leaf's gradient while backward still runs. The registered function waits until the last transfer
+ * has ended, before any .grad is written.
  *
  * A leaf's gradient is complete when the run has handled the last edge that leads to it. The heap
  * does not show this moment: a leaf leaves it only after all younger nodes, even those that do not

@@ -2,7 +2,7 @@
  *
  * A lane is a row of elements along the dim. softmax and log_softmax save their results, not their
  * inputs. Forward and backward are one kernel each, which computes whole lanes. Lanes along the
- * last dim have their own kernels, which need them contiguous. */
+ * last dim have their own kernels, which need contiguous lanes. */
 #include "autograd/ops/reductions.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/record.h"
