@@ -103,8 +103,8 @@ static bool seed_all(run *r, const hd_list *outputs, const hd_list *grads)
     return true;
 }
 
-/* Sets values[i] to an alias of the gradient captured for input i. If there is none, sets it to
- * HD_NONE or, without allow_unused, returns false with HD_GRAD. */
+/* Sets values[i] to an alias of the gradient captured for input i. If there is none, sets values[i]
+ * to HD_NONE if allow_unused is true, and returns false with HD_GRAD otherwise. */
 static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor **values)
 {
     for (int64_t i = 0; i < r->n_captures; i++) {

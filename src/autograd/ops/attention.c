@@ -182,7 +182,7 @@ static hd_tensor *composed(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd_at
     }
     hd_tensor *y = hd_matmul(w, v);
     bool nothing = y && (y->numel == 0 || v->numel == 0);
-    return nothing ? hd_add_scalar(y, 0) : y; /* PyTorch's name is then AddBackward0 */
+    return nothing ? hd_add_scalar(y, 0) : y; /* PyTorch's node is then AddBackward0 */
 }
 
 /* ---------------------------------------------------------------- arguments */
@@ -344,8 +344,8 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     bool mask_learns = hd__record_wants_grad(o->attn_mask);
     bool empty = !c->heads || !h->l || !h->s || !h->d || !h->dv;
     /* With few keys, the fused path goes row by row. For a few tokens, the fused path is faster,
-     * because the composed path calls ten ops. For some dozens of tokens, the fused path takes up to
-     * four times as long. Both paths give the same bits. */
+     * because the composed path calls ten ops. For some dozens of tokens, the fused path takes up
+     * to four times as long. Both paths give the same bits. */
     bool rows_are_slow = h->s <= HD__FEW_KEYS && hd__attention_work(c) > ROWS_PAY;
     if (!hd_fused_attention() || mask_learns || empty || rows_are_slow || weights_repeat(q, k, c)) {
         return composed(q, k, v, o, c, weights);
