@@ -1,8 +1,9 @@
 /* backward.c - the engine: walks the graph from the outputs to the leaves and sums gradients.
  *
- * Nodes wait in a heap, the youngest on top. A node is younger than its inputs. So when it comes
- * out of the heap, all gradients for its outputs have arrived. The leaves' gradients are collected,
- * and added to .grad after the whole walk has succeeded. If it fails, no .grad changes.
+ * Nodes wait in a heap, the youngest on top. A node is younger than the nodes of its inputs. So
+ * when a node comes out of the heap, all gradients for its outputs have arrived. The leaves'
+ * gradients are collected, and added to .grad after the whole walk has succeeded. If the walk
+ * fails, no .grad changes.
  *
  * The file follows a gradient: it arrives at a node, then the node's backward runs; the run over
  * all nodes comes last. run.c has the heap and the other data of a run, output.c the steps that
@@ -161,9 +162,9 @@ static bool all_saved_ok(const hd__node *n)
 
 static bool run_node(run *r, hd__node *n);
 
-/* Runs n. If that adds commits, which are gradients to write to .grad when the run ends, the first
- * of them retains n until then. A leaf that runs inside this call is retained by its own commit.
- * Returns false with an error on failure. */
+/* Runs n. A commit is a gradient that the run writes to .grad at its end. If n adds commits, the
+ * first of them retains n until then. A leaf that runs inside this call is retained by its own
+ * commit. Returns false with an error on failure. */
 static bool run_held(run *r, hd__node *n)
 {
     int64_t before = r->n_commits;
@@ -182,9 +183,9 @@ HD__RARE static bool run_told(run *r, hd__node *n)
     return ok;
 }
 
-/* Called after a node has handled its edge to `leaf`, which may be NULL or no leaf. Runs a leaf
- * after the last of its counted edges; when the leaf comes out of the heap later, nothing is left
- * to do. Returns false with an error if the leaf's hooks fail. */
+/* Called after a node has handled an edge to `leaf`. If `leaf` is NULL or no leaf, does nothing.
+ * Runs a leaf after the last of its counted edges; when the leaf comes out of the heap later,
+ * nothing is left to do. Returns false with an error if the leaf's hooks fail. */
 HD__RARE static bool edge_passed(run *r, hd__node *leaf)
 {
     bool counts = leaf && leaf->op == &hd__graph_leaf_op && leaf->mark == r->counted;
@@ -273,8 +274,8 @@ static inline bool scoped_backward(run *r, hd__node *n)
     return ok;
 }
 
-/* True if n is no leaf and the run needs the gradients of n's inputs. A run of hd_grad_of may need
- * the gradient of n's output alone; then this is false. */
+/* True if n is no leaf and the run needs the gradients of n's inputs. False if a run of hd_grad_of
+ * needs only the gradient of n's output. */
 static bool leads_on(const run *r, const hd__node *n)
 {
     bool any = r->mark == 0 && n->op != &hd__graph_leaf_op;

@@ -1,9 +1,9 @@
 /* backward_end.c - hd_on_backward_end: registers a function that is called at the end of each
  * backward. If one is registered, a leaf's hooks run as soon as its gradient is complete.
  *
- * Training on several machines (heed-mpi) needs both. A hook sends each leaf's gradient while
- * backward still runs, and the registered function waits for the last of them, before any .grad is
- * written.
+ * Training on several machines (heed-mpi) needs the function and the early hooks. A hook sends each
+ * leaf's gradient while backward still runs. The registered function waits until the last transfer
+ * has ended, before any .grad is written.
  *
  * A leaf's gradient is complete when the run has handled the last edge that leads to it. The heap
  * does not show this moment: a leaf leaves it only after all younger nodes, even those that do not

@@ -29,9 +29,9 @@ bool hd__run_commit_output(hd__run *r, hd__node *n, int k, bool leaf)
 
 /* ---------------------------------------------------------------- the end of a run */
 
-/* True if no commit of r changes the elements of `value` before they are added to `grad`, because
- * no written .grad shares their memory. Only `grad` itself may share it, if each element has the
- * same address in both. */
+/* True if no commit of r changes the elements of `value` before they are added to `grad`: no .grad
+ * that a commit writes shares memory with `value`. Only `grad` itself may share it, if each element
+ * has the same address in `grad` and `value`. */
 static bool stays_the_same(const hd__run *r, const hd_tensor *value, const hd_tensor *grad)
 {
     bool stays = true;
@@ -56,7 +56,7 @@ static bool prepare_commit(hd__run *r, hd__run_commit *c)
         return hd__run_slot_set(&c->value, hd__loop_add(*c->slot, c->value));
     }
     if (!grad) {
-        hd__tensor_leave_base(c->value); /* lets a value that is a view be stored without a copy */
+        hd__tensor_leave_base(c->value); /* a value that was a view then needs no copy below */
     }
     bool as_it_is = grad ? stays_the_same(r, c->value, grad) : hd__tensor_held_once(c->value);
     return as_it_is || hd__run_slot_set(&c->value, hd__tensor_clone(c->value));

@@ -39,7 +39,7 @@ static bool make_leaf(hd_tensor *x)
 }
 
 /* True if x is a leaf. Unlike hd_is_leaf, never fails. If x is a view that can no longer be used,
- * its last node decides. */
+ * x's last node decides. */
 static bool leaf_now(const hd_tensor *x)
 {
     bool lost = x->flags & (HD__F_MULTI_VIEW | HD__F_NO_GRAD_VIEW);

@@ -19,7 +19,7 @@ static inline hd__tensor_grad_use *hd__graph_leaf_use(hd__node *leaf)
     return leaf->params;
 }
 
-/* Returns the struct with x's hooks and, if x is not a leaf, its .grad; or NULL. */
+/* Returns the struct with x's hooks and, if x is not a leaf, its .grad; NULL if x has none. */
 static inline hd__node_out_extra *hd__graph_extra_of(const hd_tensor *x)
 {
     const hd__node *n = x->attachment;
@@ -33,7 +33,7 @@ static inline hd__node_own_grad *hd__graph_own_grad_in(const hd_tensor *x)
     return extra ? extra->own : NULL;
 }
 
-/* True if x has a node, unless it is the node of a leaf that no longer requires grad. */
+/* True if x has a node, unless it is the node of a leaf that does not require grad. */
 static inline bool hd__graph_attached_grad(const hd_tensor *x)
 {
     const hd__node *n = x->attachment;
@@ -71,8 +71,8 @@ static inline bool hd__graph_requires_grad(const hd_tensor *x)
 bool hd__graph_grad_required(const hd_tensor *x);
 
 /* Does the part of x.grad = g that may fail. Makes a place for x's .grad, and sets *held to an
- * alias of g, which the caller stores or releases. *held stays NULL for HD_NONE. Returns false with
- * an error on failure. */
+ * alias of g, which the caller stores or releases. If g is HD_NONE, only checks x, and *held stays
+ * NULL. Returns false with an error on failure. */
 bool hd__graph_hold_grad(hd_tensor *x, hd_tensor *g, hd_tensor **held);
 
 #endif

@@ -1,9 +1,9 @@
 /* grad_of.c - hd_grad_of (torch.autograd.grad): returns the gradients of outputs with respect to
  * given inputs, and writes no .grad.
  *
- * The run captures the gradients that arrive at the inputs. Only nodes on a path from an output to
- * an input run; a first pass marks them. Nothing is written to leaves, not even a mark, because
- * other threads may use the same leaves in their graphs. */
+ * The run captures the gradients that arrive at the inputs. It runs only the nodes on a path from
+ * an output to an input; a first pass marks these nodes. Nothing is written to leaves, not even a
+ * mark, because other threads may use the same leaves in their graphs. */
 #include <inttypes.h>
 
 #include "autograd/backward.h"
@@ -103,8 +103,8 @@ static bool seed_all(run *r, const hd_list *outputs, const hd_list *grads)
     return true;
 }
 
-/* Sets values[i] to an alias of the gradient captured for input i. If there is none, sets it to
- * HD_NONE or, without allow_unused, returns false with HD_GRAD. */
+/* Sets values[i] to an alias of the gradient captured for input i. If there is none, sets values[i]
+ * to HD_NONE if allow_unused is true, and returns false with HD_GRAD otherwise. */
 static bool unpack(run *r, const hd_list *inputs, bool allow_unused, hd_tensor **values)
 {
     for (int64_t i = 0; i < r->n_captures; i++) {

@@ -15,16 +15,16 @@
  * output of the new node. The node's edges lead to the old node of x and to that of w.
  *
  * If v is a view, hd_mul_(v, w) changes the base as well. So the base becomes the output of a new
- * node, CopySlices, and v that of another one, AsStrided, which leads to CopySlices. The node of
- * hd_mul_ itself stays outside the graph: CopySlices keeps it as its `inner` node. CopySlices leads
- * to the base's old node and to that of w. Its backward copies the base's gradient, gives the part
- * that lies at v to the inner node, and writes the result over that part.
+ * node, CopySlices. v becomes the output of another new node, AsStrided, which leads to CopySlices.
+ * The node of hd_mul_ itself stays outside the graph: CopySlices keeps it as its `inner` node.
+ * CopySlices leads to the base's old node and to that of w. Its backward copies the base's
+ * gradient, gives the part that lies at v to the inner node, and writes the result over that part.
  *
  * Other views of the base do not change now; they become stale. The next use of such a view gives
  * it an AsStrided node of its own, which leads to the base's new node (hd__graph_refresh_view).
- * Several threads may use one stale view at once, so this function takes a lock. It stores the new
- * node first and the new view_version last. So a thread that finds the view up to date also finds
- * the new node.
+ * Several threads may use one stale view at once, so hd__graph_refresh_view takes a lock. It stores
+ * the new node first and the new view_version last. So a thread that finds the view up to date also
+ * finds the new node.
  *
  * .grad and the flag of hd_retain_grad belong to the tensor, so they move to its new node. Hooks
  * were registered for the old elements, so they stay with the old node.
@@ -94,7 +94,7 @@ static hd_tensor *part_in(const hd_tensor *whole, const geometry *base, const ge
 
 /* ---------------------------------------------------------------- taking a view */
 
-/* Makes y, an alias of x, a view: of x's base if x is a view itself, and of x otherwise. */
+/* Turns y, an alias of x, into a view of x's base or, if x is not a view itself, of x. */
 static void set_base(hd_tensor *y, hd_tensor *x)
 {
     y->base = hd__tensor_hold(x->base ? x->base : x);
@@ -190,7 +190,7 @@ static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
     return n;
 }
 
-/* Returns words for a message that say what kind of view x is, and so why it cannot get a new
+/* Returns words for a message: the kind of view x, which is the reason why x cannot get a new
  * node. */
 static const char *kind_of_view(const hd_tensor *x)
 {

@@ -6,22 +6,22 @@
 #include "autograd/grad.h"
 #include "autograd/node.h"
 
-/* Makes y, an alias of x from hd__tensor_alias, a view of x, and records it. Every view is made
+/* Turns y, which hd__tensor_alias made from x, into a view of x, and records it. Every view is made
  * here, even while grad mode is off, so that its base is known. Returns y, or NULL if y is NULL or
  * hd__node_new fails. */
 hd_tensor *hd__record_view(const hd__op *op, hd_tensor *y, hd_tensor *x, const void *params,
                            size_t params_size);
-/* Makes the n_out aliases ys[] of x views of x, and records them as the outputs of one node (split,
- * chunk, unbind). No recorded op can change such a view in place. Returns false with an error if
- * hd__node_new fails. */
+/* Turns the n_out aliases ys[] of x into views of x, and records them as the outputs of one node
+ * (split, chunk, unbind). No recorded op can change such a view in place. Returns false with an
+ * error if hd__node_new fails. */
 bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd_tensor *x,
                            const void *params, size_t params_size);
 
 /* An in-place op takes four steps. It calls hd__graph_inplace_ok, which returns false with an error
  * if x must not be changed. It allocates all memory. It calls hd__record_inplace, which raises x's
  * version and gives new nodes to x and its base; on failure, it returns NULL with an error and has
- * changed nothing. Last, it changes x's elements, which cannot fail. in[0] must be x. If x is among
- * the saved tensors, backward expects its new elements. */
+ * changed nothing. Last, the op changes x's elements, which cannot fail. in[0] must be x. If x is
+ * among the saved tensors, backward expects x's new elements. */
 bool hd__graph_inplace_ok(hd_tensor *x, int n_in, hd_tensor *const *in);
 hd_tensor *hd__record_inplace(const hd__op *op, hd_tensor *x, const hd__record_args *args);
 

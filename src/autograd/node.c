@@ -1,8 +1,8 @@
 /* node.c - makes, shares and releases nodes of the graph.
  *
  * A node is one block of memory: the struct, then its edges, saved tensors, outputs and params. A
- * node that is freed may drop the last references to its inputs. These are freed from a list,
- * without recursion, so a graph may have any depth. */
+ * node that is freed may drop the last references to the nodes of its inputs. A loop frees those
+ * nodes from a list, without recursion, so a graph may have any depth. */
 #include "autograd/history.h"
 #include "autograd/node.h"
 #include "tensor/lifecycle.h"
@@ -31,9 +31,9 @@ void hd__node_stamp(hd__node *n)
     stamp(n);
 }
 
-/* Returns a node without edges, saved tensors and outputs, which can be released at any time; NULL
- * with an error if memory runs out. Sets each field by itself, because clearing the whole block
- * would take longer than all other work for a node. */
+/* Returns a node with empty edges, saved tensors and outputs, so that the caller can release it at
+ * any time; NULL with an error if memory runs out. Sets each field by itself, because clearing the
+ * whole block would take longer than all other work for a node. */
 static inline hd__node *empty_node(const hd__op *op, int n_in, int n_saved, int n_out,
                                    size_t params_size)
 {

@@ -56,12 +56,12 @@ static inline void hd__node_attach(hd_tensor *x, hd__node *n, uint32_t output)
 /* Returns n's name, such as "MulBackward0". For a user's op Exp, writes "ExpBackward" into text and
  * returns text. */
 const char *hd__node_name(const hd__node *n, char text[64]);
-/* Writes into text the call `by`, such as "hd_log", or, if module `in` is not NULL, both: "hd_log
- * in GPT.blocks.0". Returns text. */
+/* Writes the call `by` into text, such as "hd_log". If module `in` is not NULL, adds its name:
+ * "hd_log in GPT.blocks.0". Returns text. */
 const char *hd__node_call_text(const char *by, const char *in, char text[200]);
-/* Writes into text the end of the message about a saved tensor of n whose storage s was changed. In
- * debug mode it names the calls: "; hd_exp saved it, and hd_mul_ changed it". Otherwise it says how
- * to see them. Returns text. */
+/* Writes into text the end of the message about a saved tensor of n whose storage s was changed:
+ * the calls, if both are known ("; hd_exp saved it, and hd_mul_ changed it"). If not, writes how to
+ * turn on debug mode, or "" if debug mode is on already. Returns text. */
 const char *hd__node_places(const hd__node *n, const hd__tensor_storage *s, char text[500]);
 
 /* Returns false with HD_INDEX unless 0 <= i < n. `what` is the name of the items for the message,

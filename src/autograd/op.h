@@ -2,10 +2,10 @@
  * node. Every file of autograd uses them.
  *
  * The result of a recorded op is a tensor whose attachment is the op's node, and whose `output` is
- * the number of the node's output. A leaf that requires grad, or once did, has a leaf node as its
- * attachment. The op of a leaf node is hd__graph_leaf_op, and the node holds .grad. Nodes are
- * reference counted: tensors and the edges of later nodes hold them. A node never holds its own
- * output, so the graph has no cycles. */
+ * the number of the node's output. A leaf has a leaf node as its attachment once it has required
+ * grad or got a .grad from hd_set_grad. The op of a leaf node is hd__graph_leaf_op, and the node
+ * holds .grad. Nodes are reference counted: tensors and the edges of later nodes hold them. A node
+ * never holds its own output, so the graph has no cycles. */
 #ifndef HEED_AUTOGRAD_OP_H
 #define HEED_AUTOGRAD_OP_H
 
@@ -67,9 +67,9 @@ struct hd_ctx {
     _Alignas(16) atomic_int refs;
     bool complete; /* all fields are set; until then, release does not call op->free */
     bool freed;    /* its saved tensors were freed, so a second backward is an error */
-    /* the depth (run.h) of the run in whose heap it waits, or which runs it now; else 0 */
+    /* the depth (run.h) of the run that has this node in its heap or runs it now; 0 if none does */
     uint8_t queued;
-    bool requires_grad; /* leaf node only; false after hd_requires_grad_(x, false) */
+    bool requires_grad; /* leaf node only: the `on` of the last hd_requires_grad_; false before */
     /* user's op only: `saved` is a separate block of memory, which release frees */
     bool saved_apart;
     bool failed; /* user's op only: its last backward failed */
@@ -139,8 +139,8 @@ typedef struct hd__record_args {
     /* the tensors that backward reads, never the result y; HD_NONE for one that it does not need */
     hd_tensor *const *saved;
     bool save_y; /* true: saves the result y as well, after the tensors of `saved` */
-    /* in-place op only: backward needs x's elements from before the change, so it fails if x itself
-     * is in `saved` */
+    /* in-place op only; true: backward needs x's elements from before the change, so backward fails
+     * if x itself is in `saved` */
     bool saved_is_old;
     const void *params; /* the op's own arguments, to be copied into the node */
     size_t params_size;

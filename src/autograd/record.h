@@ -1,5 +1,5 @@
-/* record.h - records an op whose result is a new tensor (record.c). Also reports the results of
- * functions that record nothing to traces and profiles. */
+/* record.h - records an op whose result is a new tensor (record.c). Also reports results to traces
+ * and profiles, for functions that record nothing. */
 #ifndef HEED_AUTOGRAD_RECORD_H
 #define HEED_AUTOGRAD_RECORD_H
 
@@ -31,9 +31,9 @@ static inline hd_tensor *hd__record_save_if(bool needed, hd_tensor *x)
 
 extern HD__TLS bool hd__record_grad_mode_on; /* this thread's grad mode */
 
-/* Reports y, the result of op, to a trace or profile, unless y is NULL. Returns y. For functions
- * that record nothing (op is NULL), or that record before they compute; hd__record reports other
- * results. */
+/* Reports y, the result of op, to a trace or profile, unless y is NULL. Returns y. Functions call
+ * this if they record nothing (op is then NULL) or record before they compute. For all others,
+ * hd__record reports the result. */
 static inline hd_tensor *hd__record_told(const hd__op *op, hd_tensor *y, int n_in,
                                          hd_tensor *const *in)
 {

@@ -58,8 +58,8 @@ bool hd__run_set_aside(run *r, hd__node *n, bool mark_only)
     return true;
 }
 
-/* Goes from the last entry to the first. If a node has two entries, the first one has the older
- * value, and so it is written last. */
+/* Goes from the last entry of r->asides to the first. If a node has two entries, the first one has
+ * the older values, which must be written last. */
 void hd__run_put_back(run *r)
 {
     while (r->n_asides) {

@@ -4,8 +4,8 @@
  *
  * A hook, or the backward of a user's op, may start an inner run. As in PyTorch, both runs may
  * reach the same leaves: the inner run keeps the outer run's sum at such a leaf in a list, and puts
- * it back when it ends. At any other node where gradients of the outer run wait, it fails with
- * HD_STATE. */
+ * the sum back at its end. If the inner run reaches any other node where gradients of the outer run
+ * wait, the inner run fails with HD_STATE. */
 #ifndef HEED_AUTOGRAD_RUN_H
 #define HEED_AUTOGRAD_RUN_H
 
@@ -19,7 +19,7 @@ typedef struct hd__run_commit { /* at the end of the run, `value` is added to a 
     hd_tensor **slot, *value; /* value is held */
     bool *given;              /* the flag beside *slot: true if *slot came from hd_set_grad */
     bool in_place;            /* value is added to *slot in place; otherwise it replaces *slot */
-    /* value came from hd_set_backward_grad, so *given is set to true when it is written */
+    /* true: value came from hd_set_backward_grad, so *given is set to true when value is written */
     bool gives;
 } hd__run_commit;
 
@@ -69,7 +69,8 @@ bool hd__run_push(hd__run *r, hd__node *n);
  * it. */
 hd__node *hd__run_pop(hd__run *r);
 
-/* Returns the first of two numbers, m and m + 1, that no run has used as marks before. */
+/* A run marks nodes with numbers of its own. Returns the first of two numbers, m and m + 1, that no
+ * run has used as marks before. */
 uint64_t hd__run_marks(void);
 /* Sets *order to all nodes, except leaves, that can be reached from the outputs, the youngest
  * first, and *n to their number. Marks each of them. If r->counted is set, also marks the leaves
@@ -108,8 +109,8 @@ static inline bool hd__run_slot_set(hd_tensor **slot, hd_tensor *t)
     return t;
 }
 
-/* Returns g if it has no graph and no flag HD__F_LENT; otherwise an alias of g that has neither.
- * The graph would live as long as the gradient, and the user's code may have returned the
+/* Returns g if it has no graph and no flag HD__F_LENT; otherwise an alias of g that has neither. A
+ * graph would live as long as the gradient. The flag is set if the user's code returned the
  * read-only gradient that it was passed. NULL with an error if memory runs out. */
 static inline hd_tensor *hd__run_detached_gradient(hd_tensor *g)
 {

@@ -8,10 +8,10 @@
 /* A guest is one call of the user's code by the engine. The user's code may change errors, scopes
  * and grad mode, so hd__graph_guest_left checks them after the call.
  *
- * It must not change the gradients that it is passed, because other tensors may share their memory.
- * So until the call returns, changes in place refuse every tensor in that memory. The passed
- * tensors and their aliases have the flag HD__F_LENT, and are read-only for ever, because the
- * user's code may keep them. */
+ * The user's code must not change the gradients that it is passed, because other tensors may share
+ * their memory. So until the call returns, changes in place refuse every tensor in that memory. The
+ * passed tensors and their aliases have the flag HD__F_LENT, and are read-only for ever, because
+ * the user's code may keep them. */
 typedef struct hd__graph_guest {
     const char *call;                     /* hd__call before the call */
     const hd__node *n;                    /* the node whose gradients are passed */

@@ -166,9 +166,9 @@ static bool shares_any(const hd_tensor *y, int n, hd_tensor *const *inputs)
 }
 
 /* Replaces each result in a->y by a new alias, so that a tensor that the user's code has kept stays
- * out of the graph. If a result shares memory with an input, replaces it by a copy. Otherwise a
- * change of one in place would change the other, and the graph would not show it. Returns false
- * with an error if a result is missing. */
+ * out of the graph. If a result shares memory with an input, replaces the result by a copy. Without
+ * the copy, a change of one in place would change the other, and the graph would not show it.
+ * Returns false with an error if a result is missing. */
 static bool results_ok(const application *a)
 {
     for (int k = 0; k < a->outputs; k++) {
@@ -216,7 +216,7 @@ static void join_graph(const application *a, hd__node *n)
 }
 
 /* Frees `user` by op's own function. hd_apply calls this if it fails before it has made a node.
- * Later, releasing the node frees `user`. */
+ * Once there is a node, its release frees `user`. */
 static void free_user(const hd_op *op, void *user)
 {
     if (op && op->size == sizeof(hd_op) && op->free) {

@@ -1,5 +1,5 @@
-/* arith.h - what other files use of arith.c: the ops of arithmetic, because inplace.c records them,
- * too, and two backward functions. */
+/* arith.h - the parts of arith.c that other files use: the ops of arithmetic, which inplace.c also
+ * records, and two backward functions. */
 #ifndef HEED_OPS_ARITH_H
 #define HEED_OPS_ARITH_H
 
@@ -11,7 +11,7 @@
 extern const hd__op hd__op_add, hd__op_sub, hd__op_mul, hd__op_div, hd__op_mul_scalar,
     hd__op_div_scalar;
 
-/* dx += dy for each input; the engine sums and casts it to the input's shape and dtype */
+/* dx += dy for each input; the engine sums and casts dy to the input's shape and dtype */
 void hd__op_same_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
 /* dx += -dy */
 void hd__op_neg_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);

@@ -28,8 +28,8 @@ static bool shape_fits(hd_tensor *x, hd_tensor *b)
                    HD__SHAPE(x), HD__SHAPE(b));
 }
 
-/* True if x and b share elements, but are not the same elements in the same order. As in PyTorch,
- * false if x or b has gaps or repeated elements (hd__tensor_dense). */
+/* True if x and b share elements, but do not have the same elements in the same order. As in
+ * PyTorch, false if x or b has gaps or repeated elements (hd__tensor_dense). */
 static bool partly_overlaps(const hd_tensor *x, const hd_tensor *b)
 {
     return x->storage == b->storage && x->numel > 0 && b->numel > 0 &&
@@ -137,8 +137,9 @@ static hd_tensor *target_of(hd_tensor *x, int n, const int64_t *index)
 }
 
 /* Returns value without the leading dims of size 1 that target lacks, as assignment in PyTorch
- * does. If both share a storage, also expands value to target's shape, so that hd__op_operand_ok
- * copies value and does not refuse it. NULL with HD_SHAPE if value does not broadcast to target. */
+ * does. If value and target share a storage, also expands value to target's shape, so that
+ * hd__op_operand_ok copies value and does not refuse it. NULL with HD_SHAPE if value does not
+ * broadcast to target. */
 static hd_tensor *fitting(hd_tensor *value, const hd_tensor *target)
 {
     int lead = 0;

@@ -13,8 +13,9 @@ bool hd__op_overwrites(const hd__op *op, hd_tensor *x);
 void hd__op_zero_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
 
 /* Checks that *b broadcasts to x and can be read while x is written. Returns false with an error if
- * *b does not broadcast, or if both are dense and overlap in part. In other cases in which x and *b
- * may share elements, sets *b to a copy; returns false with an error if memory runs out for it. */
+ * *b does not broadcast, or if x and *b overlap in part and have no gaps or repeated elements. In
+ * other cases in which x and *b may share elements, sets *b to a copy; returns false with an error
+ * if memory runs out for it. */
 bool hd__op_operand_ok(hd_tensor *x, hd_tensor **b);
 
 #endif

@@ -45,9 +45,9 @@ static int sizes_of(const attention_args *c, int64_t rows, int64_t cols, int64_t
     return c->n_batch + (cols < 0 ? 1 : 2);
 }
 
-/* Matrix products are written @: w = softmax(scale * q @ k^T + mask),  y = w @ v,
- * ds = w * (dy @ v^T - sum(dy * y)):  dq += scale * ds @ k,  dk += scale * ds^T @ q,
- * dv += w^T @ dy. In y and dv, w is taken after dropout. */
+/* Matrix products are written @. Dropout's factor m of each weight is 0 or 1 / keep.
+ * w = softmax(scale * q @ k^T + mask),  y = (w * m) @ v,  ds = w * (m * (dy @ v^T) - sum(dy * y)):
+ * dq += scale * ds @ k,  dk += scale * ds^T @ q,  dv += (w * m)^T @ dy */
 static void attention_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const attention_args *c = hd__node_params(n);
@@ -74,7 +74,7 @@ static const hd__op attention_unsafe_view_op = HD__OP("UnsafeViewBackward0", att
 static const hd__op attention_mm_op = HD__OP("MmBackward0", attention_backward);
 
 /* Returns the op with PyTorch's name. PyTorch's fused kernel takes only the cases that `plain`
- * describes. In the other cases the last op is a matrix product or a view. */
+ * describes. In the other cases PyTorch's last op is a matrix product or a view. */
 static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
                                       const hd_tensor *mask, const attention_args *c)
 {
@@ -182,7 +182,7 @@ static hd_tensor *composed(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd_at
     }
     hd_tensor *y = hd_matmul(w, v);
     bool nothing = y && (y->numel == 0 || v->numel == 0);
-    return nothing ? hd_add_scalar(y, 0) : y; /* PyTorch's name is then AddBackward0 */
+    return nothing ? hd_add_scalar(y, 0) : y; /* PyTorch's node is then AddBackward0 */
 }
 
 /* ---------------------------------------------------------------- arguments */
@@ -343,9 +343,9 @@ static hd_tensor *attention_of(hd_tensor *q, hd_tensor *k, hd_tensor *v,
     const hdk_head *h = &c->head;
     bool mask_learns = hd__record_wants_grad(o->attn_mask);
     bool empty = !c->heads || !h->l || !h->s || !h->d || !h->dv;
-    /* With few keys, the fused path goes row by row. For a handful of tokens it is faster, because
-     * the composed path calls ten ops; for a few dozen, it takes up to four times as long. The bits
-     * are the same. */
+    /* With few keys, the fused path goes row by row. For a few tokens, the fused path is faster,
+     * because the composed path calls ten ops. For some dozens of tokens, the fused path takes up
+     * to four times as long. Both paths give the same bits. */
     bool rows_are_slow = h->s <= HD__FEW_KEYS && hd__attention_work(c) > ROWS_PAY;
     if (!hd_fused_attention() || mask_learns || empty || rows_are_slow || weights_repeat(q, k, c)) {
         return composed(q, k, v, o, c, weights);

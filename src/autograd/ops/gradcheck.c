@@ -117,8 +117,8 @@ static bool gradcheck_inputs_ok(int n, hd_tensor *const *inputs)
 }
 
 /* Sets grads[i] to the gradient of weighted(c) for input i, as backward computes it, or to HD_NONE
- * if it has none. Writes the grad_fn of f's result to name. Returns false with an error if f or
- * backward fails. */
+ * if input i has none. Writes the grad_fn of f's result to name. Returns false with an error if f
+ * or backward fails. */
 static bool analytic(const check *c, hd_tensor **grads, char name[64])
 {
     hd_tensor *y = check_call(c);

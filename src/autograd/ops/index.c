@@ -52,7 +52,7 @@ static void check_range(int64_t begin, int64_t end, void *arg)
     }
 }
 
-/* Returns a contiguous index; NULL with HD_INDEX if an element lies outside [0, n). */
+/* Returns index, or a contiguous copy of it; NULL with HD_INDEX if an element is not in [0, n). */
 static hd_tensor *checked(hd_tensor *index, int64_t n)
 {
     index = hd__tensor_contiguous(index);
@@ -352,7 +352,7 @@ static void put_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 static const hd__op scatter_op = HD__OP("ScatterBackward0", put_backward);
 
-/* Returns the first part of source, in index's sizes; NULL with HD_SHAPE if source is smaller. */
+/* Returns source[0:n0, 0:n1, ...] for index's sizes n; NULL with HD_SHAPE if source is smaller. */
 static hd_tensor *covered(hd_tensor *source, const hd_tensor *index)
 {
     bool ok = (source->ndim ? source->ndim : 1) == (index->ndim ? index->ndim : 1);

@@ -1,8 +1,8 @@
 /* inplace.c - arithmetic in place, which writes to x and returns it, and masked_fill. assign.c has
  * the ops that overwrite x without reading it.
  *
- * All checks come before the first byte is written: of the arguments, the result's dtype and shape,
- * the memory that x and b share, and the rules of the graph (hd__graph_inplace_ok). */
+ * Before the first byte is written, each function checks the arguments, the result's dtype and
+ * shape, the memory that x and b share, and the rules of the graph (hd__graph_inplace_ok). */
 #include "autograd/history.h"
 #include "autograd/ops/arith.h"
 #include "autograd/ops/assign.h"
@@ -12,7 +12,8 @@
 #include "tensor/tensor_args.h"
 
 /* True if x's dtype is of the result's category or a higher one (bool < integer < float); otherwise
- * fails with HD_DTYPE. For int64 and bool, a lower hd_dtype is a higher category. */
+ * fails with HD_DTYPE. If x is int64 or bool, compares values of hd_dtype: the higher the category,
+ * the smaller the value. */
 static bool dtype_fits(const hd_tensor *x, hd_dtype result)
 {
     return hd__tensor_is_float(x->dtype) || result >= x->dtype ||
@@ -23,10 +24,9 @@ static bool dtype_fits(const hd_tensor *x, hd_dtype result)
 
 /* ---------------------------------------------------------------- arithmetic */
 
-/* Records and computes x = x op b in dtype d, and returns x. The caller has done all checks.
- * Allocates what it needs before it writes to x. If x has dtype d, this is b cast to d. Otherwise
- * it is the result in d, which is then copied to x. If memory runs out, returns NULL with an error,
- * and x is unchanged. */
+/* Records and computes x = x op b in dtype d, and returns x. The caller has done all checks. Before
+ * it writes to x, allocates a tensor: b cast to d if x has dtype d, and otherwise the result in d,
+ * which it then copies to x. If memory runs out, returns NULL with an error, and x is unchanged. */
 static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd__record_args *a,
                                    hdk_loop loop, hd_dtype d, hd_tensor *b)
 {
@@ -47,9 +47,9 @@ static hd_tensor *record_and_write(const hd__op *record, hd_tensor *x, const hd_
     return hd__record_told(record, x, (int)a->n_in, a->in);
 }
 
-/* Computes x = x op b in place. Returns x, or NULL with an error. If `save` is true, saves what
- * backward needs: b for dx, and the old elements of x for db. If op is the quotient, db needs b,
- * too. */
+/* Computes x = x op b in place. Returns x, or NULL with an error. If `save` is true, saves the
+ * tensors that backward needs: b for dx, and the old elements of x for db. In a division, db needs
+ * b, too. */
 static hd_tensor *arith_(const hd__op *op, hd_tensor *x, hd_tensor *b, bool save)
 {
     hd_dtype d;

@@ -165,7 +165,7 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
         return NULL;
     }
     const int64_t sizes[] = {hd__tensor_count_of(x->ndim - n, x->sizes), 3};
-    hd_tensor *stats = hd__tensor_empty(x->dtype, 2, sizes); /* (rows, 3) */
+    hd_tensor *stats = hd__tensor_empty(x->dtype, 2, sizes); /* (rows, 3), see norm.h */
     hd_tensor *y = normalize(x, n, weight, bias, eps, stats);
     /* As in PyTorch, the bias is saved, too, so it must not change before backward. */
     hd_tensor *in[] = {x, weight, bias}, *saved[] = {x, weight, stats, bias};
@@ -176,7 +176,7 @@ hd_tensor *hd_layer_norm_n(hd_tensor *x, int n, const int64_t *normalized_shape,
 
 static const hd__op plus_eps_op = HD__OP("AddBackward1", hd__op_same_backward);
 
-/* Returns x + eps, recorded; NULL on failure. PyTorch adds it in C++, so the node's name is not
+/* Returns x + eps, recorded; NULL on failure. PyTorch adds eps in C++, so the node's name is not
  * that of hd_add_scalar. */
 static hd_tensor *plus_eps(hd_tensor *x, double eps)
 {

@@ -1,4 +1,4 @@
-/* linear.c - hd_linear, x W^T + b in one pass, and hd_bilinear.
+/* linear.c - hd_linear, which computes x W^T + b in one pass, and hd_bilinear.
  *
  * All leading dims of x count as rows, so one backward serves all numbers of dims. As in PyTorch,
  * the node's name depends on x: a matrix, a single row, or rows that are folded into one matrix.

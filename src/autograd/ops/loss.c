@@ -22,7 +22,7 @@ typedef struct entropy_task {
     int dtype;
     int64_t item;   /* bytes of an element */
     const void *dy; /* in backward only */
-    int64_t gs;     /* the elements of dy from one row to the next; 0 if all rows share one */
+    int64_t gs;     /* 1 if dy has an element for each row; 0 if all rows share its one element */
     double divisor; /* the divisor in entropy_params */
     bool stream;    /* true: dx is so large that writing it should bypass the cache */
     void *out;      /* the losses in forward, dx in backward */
@@ -76,7 +76,7 @@ static hd_tensor *classes_last(const hd_tensor *x)
 
 /* Sets the fields of k from which the kernels read the logits x, target and stats. Makes contiguous
  * copies of x and target if needed; these belong to the innermost scope. Returns false with an
- * error if memory runs out, or if stats is NULL because it ran out before. */
+ * error if memory runs out, or if stats is NULL because memory ran out before. */
 static bool logits(entropy_task *k, hd_tensor *x, hd_tensor *target, hd_tensor *stats)
 {
     k->l.ndim = x->ndim;
@@ -111,8 +111,8 @@ typedef struct entropy_params {
     double divisor; /* HD_MEAN: the number of targets that are not ignored; else 1 */
 } entropy_params;
 
-/* y_i = -log softmax(x_i)[t_i]:  dx_ij += (softmax(x_i)[j] - e) * dy_i, where e is 1 if j = t_i,
- * else 0 */
+/* y_i = -log softmax(x_i)[t_i] / divisor:  dx_ij += (softmax(x_i)[j] - e) * dy_i / divisor, where e
+ * is 1 if j = t_i, else 0. If t_i is ignored, y_i and dx_ij are 0. */
 static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const entropy_params *p = hd__node_params(n);
@@ -145,15 +145,15 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
 static const hd__op entropy_ops[] = CLASS_OPS(cross_entropy_backward);
 
 /* Returns the op with PyTorch's name. PyTorch folds the dims after the classes into two. If x has
- * more or fewer than two and the losses are not reduced, PyTorch's last step is a view. */
+ * such dims, but not exactly two, and the losses are not reduced, PyTorch's last step is a view. */
 static const hd__op *class_op(const hd__op *ops, int ndim, hd_reduction r)
 {
     bool view = r == HD_REDUCE_NONE && ndim != 4;
     return &ops[ndim <= 2 ? 0 : view ? 2 : 1];
 }
 
-/* True if target has one class for each row along x's last dim. Then the program probably takes the
- * last dim for the classes, as in the output of a language model. */
+/* True if target has one class for each row along x's last dim. Then the classes are probably in
+ * the last dim, as in the output of a language model. */
 static bool rows_of_last(const hd_tensor *x, const hd_tensor *target)
 {
     int64_t rows = hd__tensor_count_of(x->ndim - 1, x->sizes);
@@ -346,7 +346,7 @@ static hd_tensor *class_losses(hd_tensor *x, hd_tensor *target, int64_t ignore)
     return hd_scope_return(hd_masked_fill(y, left_out, 0));
 }
 
-/* y_i = -x_i[t_i]:  dx_ij += -dy_i if j = t_i, else 0 */
+/* y_i = -x_i[t_i] / divisor, or 0 if t_i is ignored:  dx_i[t_i] += -dy_i / divisor, or 0 */
 static void nll_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const entropy_params *p = hd__node_params(n);

@@ -143,8 +143,8 @@ static hd_tensor *squares(hd_tensor *x, hd_tensor *t)
 }
 
 /* Returns a tensor whose sum is the sum of (x - t)^2: the squares or, if x and t have one shape and
- * are contiguous, the sums of pieces of the squares, which need less memory. It is 0-d if there is
- * one piece. NULL on failure. */
+ * are contiguous, the sums of pieces of the squares, which need less memory. If there is one piece,
+ * the result is 0-d. NULL on failure. */
 static hd_tensor *square_sums(hd_tensor *x, hd_tensor *t)
 {
     if (!hd__tensor_same_shape(x, t) || !hd__tensor_contig(x) || !hd__tensor_contig(t)) {
@@ -216,7 +216,8 @@ hd_tensor *hd_l1_loss_with(hd_tensor *x, hd_tensor *target, hd_reduction r)
     }
     warn_broadcast_loss(x, target, ndim, sizes);
     HD__SCOPE_OR(NULL);
-    if (!hd__tensor_same_shape(x, target)) { /* x and target get dims, so that both dtypes count */
+    /* gives a 0-d x or target more dims, so that its dtype counts for the dtype of the result */
+    if (!hd__tensor_same_shape(x, target)) {
         x = hd_expand_n(x, ndim, sizes);
         target = hd_expand_n(target, ndim, sizes);
     }
@@ -261,8 +262,8 @@ typedef struct loss_params {
     double beta; /* the beta of smooth_l1_loss; else 0 */
 } loss_params;
 
-/* Reduces the unrecorded losses, and returns the result, recorded as op of x and target. NULL if
- * losses is NULL or memory runs out. */
+/* Reduces the unrecorded losses, and returns the result, recorded as that of op on x and target.
+ * NULL if losses is NULL or memory runs out. */
 static hd_tensor *record_losses(const hd__op *op, hd_tensor *losses, hd_reduction r, hd_tensor *x,
                                 hd_tensor *target, double beta)
 {

@@ -51,8 +51,8 @@ static const hd__op matmul_clone_op = HD__OP("CloneBackward0", matmul_backward);
 static const hd__op matmul_transpose_op = HD__OP("TransposeBackward0", matmul_backward);
 
 /* Returns the op with PyTorch's name. PyTorch folds a batch into the rows of one matrix, and its
- * last step is a view. If the batch is b, and the matrix a needs a gradient, it folds the
- * transposed batch, and its last step is a copy, or a transposed view if that needs no copy. */
+ * last step is a view. If b is the batch, and the matrix a needs a gradient, PyTorch folds the
+ * transposed batch. Its last step is then a copy, or a transposed view if no copy is needed. */
 static const hd__op *matmul_op_for(const hd_tensor *a, const hd_tensor *b, const hd_tensor *y)
 {
     if (a->ndim <= 2 && b->ndim <= 2) {
@@ -85,8 +85,8 @@ static int batches(const hd_tensor *a, const hd_tensor *b, int64_t *sizes)
     return n;
 }
 
-/* Returns the product of a and b, recorded. NULL with an error unless the shapes fit and both have
- * 1 to `most` dims, which `expected` says in words. */
+/* Returns the product of a and b, recorded. NULL with an error unless the shapes fit, and a and b
+ * have 1 to `most` dims. `expected` says this number of dims in words. */
 static hd_tensor *multiply(hd_tensor *a, hd_tensor *b, int most, const char *expected)
 {
     if (!hd__tensor_two_args(a, b) || !hd__product_dtypes("a", a, "b", b)) {

@@ -11,7 +11,7 @@
 enum {
     PICK_GRAIN = 32768, /* the fewest elements of a task */
     PICK_SIDE = 256,    /* the largest number of lines that one call of p->f walks */
-    /* the largest number of lines if all have the same index, so that whole rows are copied */
+    /* the same number if one index serves all lines; it is larger, so that rows stay whole */
     WHOLE = 4096
 };
 
@@ -19,7 +19,7 @@ enum { Y, X, INDEX, OPERANDS };
 
 typedef struct picks {
     hd__dims lines; /* all dims but the indexed one */
-    /* the number of positions along the indexed dim; each operand's bytes from one to the next */
+    /* the number of positions along the indexed dim; the bytes between them in each operand */
     int64_t n, step[OPERANDS];
     char *data[OPERANDS];
     void (*f)(const struct picks *p, char *const *data, const int64_t *side, int64_t k);

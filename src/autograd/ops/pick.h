@@ -5,7 +5,7 @@
 #include "autograd/op.h"
 
 /* Computes y[i] = x[index[i]] (HD__TAKE), x[index[i]] = y[i] (HD__PUT) or x[index[i]] += y[i]
- * (HD__ADD) for each i along dim, in order. y is contiguous, and index broadcasts to it. */
+ * (HD__ADD) for i = 0, 1, ... along dim. y is contiguous, and index broadcasts to y. */
 typedef enum hd__op_pick_way { HD__TAKE, HD__PUT, HD__ADD } hd__op_pick_way;
 void hd__op_pick(hd__op_pick_way way, hd_tensor *y, hd_tensor *x, int dim, const hd_tensor *index);
 

@@ -1,8 +1,8 @@
 /* random.c - ops that draw random numbers: bernoulli, dropout, multinomial, and fills.
  *
  * The streams are PyTorch's (src/base/random/rng.c). This file decides the order of the draws.
- * bernoulli draws in row-major order. multinomial's race and dropout's native stream draw in memory
- * order, into a new tensor that is laid out as the result of an elementwise op. */
+ * bernoulli draws in row-major order. race (for multinomial) and dropout's native stream draw in
+ * memory order, into a new tensor that is laid out as the result of an elementwise op. */
 #include <float.h>
 #include <inttypes.h>
 
@@ -35,7 +35,7 @@ static double value_at(const hd_tensor *p, int64_t i)
     return hd__tensor_float_at(p, p->offset + i);
 }
 
-/* Returns the position of the first element of p, contiguous, that is not in [0, most]; else -1. */
+/* Returns the place of the first element of the contiguous p outside [0, most]; -1 if none is. */
 static int64_t first_outside(const hd_tensor *p, double most)
 {
     const float *f = hd__tensor_ptr(p);
@@ -149,8 +149,8 @@ static void drop_part(int64_t begin, int64_t end, void *arg)
                                               k->y + begin * k->item);
 }
 
-/* Sets y = x * (kept / keep), where kept is drawn for each element: 1 or 0. x is contiguous, and y
- * may be x. */
+/* Sets y = x * (kept / keep), where kept is drawn for each element: 1 with probability keep, else
+ * 0. x is contiguous, and y may be x. */
 static void drop_into(hd_tensor *y, hd_tensor *x, hdk_drop d)
 {
     int64_t item = hd__tensor_bytes_of(x->dtype);
@@ -243,9 +243,9 @@ static bool rows_positive(const hd_tensor *p, int64_t m)
 }
 
 typedef struct shares {  /* the running sums of one row of m weights */
-    double *sums, whole; /* the m running sums; the last one, which is the sum of all weights */
+    double *sums, whole; /* the m running sums; the sum of all weights, which equals sums[m - 1] */
     int64_t m;
-    bool single; /* weights and sums are float32 */
+    bool single; /* true: weights and sums are rounded to float32; false: to float64 */
 } shares;
 
 /* Sets s->sums and s->whole to the running sums of a row of s->m weights, rounded to their

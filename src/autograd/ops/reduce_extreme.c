@@ -1,7 +1,8 @@
 /* reduce_extreme.c - max, min, argmax and argmin.
  *
- * Over all elements, equal maxima share the gradient; along a dim, the first maximum gets all of
- * it. If there are NaNs, the first NaN is the maximum. */
+ * If max reduces all elements, equal maxima share the gradient. Along a dim, the first maximum gets
+ * the whole gradient. If there are NaNs, the first NaN is the maximum. min does the same with
+ * minima. */
 #include "autograd/ops/pick.h"
 #include "autograd/record.h"
 #include "tensor/kernels/reduce.h"

@@ -2,7 +2,8 @@
  * with Rotary Position Embedding"): the tables of cosines and sines, and the op that rotates x.
  *
  * The tables equal those of transformers bit for bit: they use the same float32 operations in the
- * same order. A large angle has few bits after the point, so another order would change them. */
+ * same order. A large angle has few bits after the point, so another order would change the
+ * tables. */
 #include <inttypes.h>
 #include <math.h>
 

@@ -301,8 +301,8 @@ typedef struct roll {
     int dim;
 } roll;
 
-/* Returns y with y[i] = x[i - shift], unrecorded: first the last `shift` elements of x, and then
- * the others. NULL on failure. */
+/* Returns y with y[i] = x[i - shift], unrecorded: y begins with the last `shift` elements of x
+ * along the dim, and x's other elements follow. NULL on failure. */
 static hd_tensor *rolled(hd_tensor *x, const roll *t)
 {
     HD_NO_GRAD;

@@ -2,7 +2,7 @@
  *
  * A lane is a row of elements along the dim. softmax and log_softmax save their results, not their
  * inputs. Forward and backward are one kernel each, which computes whole lanes. Lanes along the
- * last dim have their own kernels, which need them contiguous. */
+ * last dim have their own kernels, which need contiguous lanes. */
 #include "autograd/ops/reductions.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/record.h"
@@ -89,7 +89,7 @@ static bool lanes_of(const hd_tensor *x, int dim, const hd_tensor *y, int at)
 {
     const int64_t step = y->strides[at], n = y->sizes[at], from = x->offset - y->offset;
     int64_t within =
-        from % step; /* largest offset of a lane of x in its block of `step` elements */
+        from % step; /* largest start of a lane of x in a block of `step` elements of y */
     bool same = x->sizes[dim] == n && x->strides[dim] == step && from / step % n == 0;
     for (int d = 0; d < x->ndim; d++) {
         if (d != dim && x->strides[d] < step) {

@@ -1,9 +1,9 @@
 /* topk.c - topk, the k largest or smallest elements along a dim in order, and sort, which is topk
  * of all elements.
  *
- * A heap (Williams 1964) holds the first k of the elements read so far. Elements are compared by
- * integer keys; NaN is the largest, and -0 equals 0. Of equal elements, the one with the lower
- * index comes first. In PyTorch their order depends on a C++ library. */
+ * A heap (Williams 1964) holds those k of the elements read so far that come first in the result.
+ * Elements are compared by integer keys; NaN is the largest, and -0 equals 0. Of equal elements,
+ * the one with the lower index comes first. In PyTorch their order depends on a C++ library. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -41,8 +41,8 @@ static void insert(entry *e, int64_t n, entry v)
     e[i] = v;
 }
 
-/* Replaces the top of a heap of n entries by v. The top is the entry that comes last. Moves the
- * hole to the bottom first, and then up to the place of v. */
+/* Replaces the top of a heap of n entries by v. The top is the entry that comes last, and leaves a
+ * hole. Moves the hole to the bottom first, and then up to the place of v. */
 static void replace_top(entry *e, int64_t n, entry v)
 {
     int64_t hole = 0, child = 2;
@@ -73,7 +73,8 @@ static int64_t key_of(double v)
     return bits < 0 ? INT64_MIN - bits : bits;
 }
 
-/* Returns the entry of element i of the line x. `largest` reverses the order. */
+/* Returns the entry of element i of the line x. Smaller elements come first, or larger ones if
+ * `largest` is true. */
 static entry topk_entry(const void *x, int dtype, int64_t i, bool largest)
 {
     int64_t key = dtype == HD_FLOAT32   ? key_of(((const float *)x)[i])
@@ -82,8 +83,8 @@ static entry topk_entry(const void *x, int dtype, int64_t i, bool largest)
     return (entry){largest ? ~key : key, i};
 }
 
-/* Writes the first k of the n elements of line x to e, in order. A kernel, `next`, skips elements
- * that come after all entries in e. */
+/* Writes the entries of the k smallest (or largest) of the n elements of line x to e, sorted. A
+ * kernel, `next`, skips elements that come after all entries in e. */
 static void select_first(entry *e, int64_t k, const void *x, int dtype, int64_t n, bool largest)
 {
     void (*const put)(entry *, int64_t, entry) = k <= FEW ? insert : replace_top;
@@ -134,8 +135,9 @@ static void run_task(int task, void *arg)
     }
 }
 
-/* Fills each line of `indices` with the indices of the first k elements, in order, of that line of
- * x. Both are contiguous. Returns false with an error if memory runs out. */
+/* Fills each line of `indices` with the indices of the k smallest (or largest) elements of that
+ * line of x, sorted by element. Both tensors are contiguous. Returns false with an error if memory
+ * runs out. */
 static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int64_t k, int64_t n, bool largest)
 {
     topk_lines l = {.x = x, .indices = indices, .k = k, .n = n, .largest = largest};
@@ -151,8 +153,8 @@ static bool fill_indices(hd_tensor *indices, const hd_tensor *x, int64_t k, int6
     return true;
 }
 
-/* Returns the indices of the first k elements of x along dim, in order; NULL with an error on
- * failure. */
+/* Returns the indices of the k smallest (or largest) elements of x along dim, sorted by element;
+ * NULL with an error on failure. */
 static hd_tensor *topk_indices(hd_tensor *x, int64_t k, int dim, bool largest)
 {
     HD_NO_GRAD;
