@@ -1,5 +1,5 @@
-/* checkpoint.h - functions that loading (checkpoint.c), saving (checkpoint_save.c) and removing
- * checkpoints (checkpoint_remove.c) share. */
+/* checkpoint.h - functions that checkpoint.c (loading), checkpoint_save.c (saving) and
+ * checkpoint_remove.c (removing) share. */
 #ifndef HEED_IO_CHECKPOINT_H
 #define HEED_IO_CHECKPOINT_H
 

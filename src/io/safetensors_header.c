@@ -298,7 +298,7 @@ static bool check_layout(hd__safetensors_parser *p)
     return ok;
 }
 
-/* ---------------------------------------------------------------- the whole */
+/* ---------------------------------------------------------------- the whole header */
 
 static bool parse_header(hd__safetensors_parser *p)
 {

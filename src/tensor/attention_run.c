@@ -207,7 +207,7 @@ static void cut_heads(attention_task *t, int64_t n, int64_t unit)
     t->parts = (n + t->block - 1) / t->block;
 }
 
-/* ---------------------------------------------------------------- both directions */
+/* ---------------------------------------------------------------- forward and backward */
 
 /* Returns the number of weights that forward computes in all heads. Query i sees the keys whose
  * index is below i + c->head.sees. */

@@ -21,7 +21,7 @@ typedef struct hd__dims {
     hd__dims_axis dim[HD_MAX_DIMS];
 } hd__dims;
 
-/* A place in a walk. The first one is {0}. */
+/* A place in a walk. The first place is {0}. */
 typedef struct hd__dims_place {
     int64_t at[HD_MAX_DIMS];    /* the index in each dim */
     int64_t offset[HD__WALKED]; /* offset of each operand, in bytes */

@@ -3,7 +3,7 @@
  * quarantine.c in src/base explains how freed memory is kept. When a tensor loses its last holder,
  * hd__tensor_bury sets freed_by, the function that freed it, and seal, a checksum of the fields
  * that the message reads. If the memory was used again, the seal almost certainly does not match;
- * then the message says less, and heed reads no other memory. */
+ * then the message says less, and heed does not follow the pointers in the memory. */
 #include <inttypes.h>
 
 #include "base/error/lasting.h"
