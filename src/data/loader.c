@@ -30,7 +30,7 @@ struct hd_loader {
     int64_t epoch;  /* the number of epochs that have begun */
     int64_t batch;  /* the number of batches of this epoch so far */
     bool under_way; /* true if an epoch has begun and has not ended */
-    bool own_order; /* true if the seed does not determine the order, so it must be saved */
+    bool own_order; /* true if the seed does not determine the order: the saved state has it */
     int64_t *order; /* with shuffle: the order of the s->len items in this epoch; else NULL */
 };
 

@@ -28,8 +28,8 @@ static bool check_no_link(const char *dir)
                    HD__CUT(dir));
 }
 
-/* Returns false with an error unless dir has a regular file with the name `file`. The message says
- * so if dir itself does not exist, perhaps because another process has just moved it. */
+/* Returns false with an error unless dir has a regular file with the name `file`. If dir itself
+ * does not exist, perhaps because another process has just moved it, the message says that. */
 static bool check_holds(const char *dir, const char *file)
 {
     HD__SCOPE_OR(false);

@@ -1,8 +1,9 @@
 /* lanes.c - runs a kernel on all lanes along one dim.
  *
  * The other dims are merged where all operands allow it. A call of the kernel gets lanes that are
- * neighbours along the dim in which the input has its smallest stride. So it reads memory in order.
- * The cut into tasks depends on shapes and strides only, never on the number of threads. */
+ * neighbours along the dim in which the input has its smallest stride. So the kernel reads memory
+ * in order. The cut into tasks depends on shapes and strides only, never on the number of
+ * threads. */
 #include "base/threads/pool.h"
 #include "tensor/copy.h"
 #include "tensor/lanes.h"

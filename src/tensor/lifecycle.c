@@ -1,8 +1,8 @@
 /* lifecycle.c - makes and frees tensors and storages. Scopes are in scope.c.
  *
  * refs counts the references to a tensor. Its scope has one, hd_retain adds one for the program,
- * and hd__tensor_hold adds one for heed itself. `retained` counts those of hd_retain alone, so that
- * hd_release can tell them from the scope's.
+ * and hd__tensor_hold adds one for heed itself. `retained` counts only the references of hd_retain,
+ * so that hd_release can tell them from the scope's reference.
  *
  * A freed tensor is marked in its refs, and its block goes into quarantine. quarantine.c in
  * src/base explains why. */
@@ -144,8 +144,8 @@ hd_tensor *hd_retain(hd_tensor *t)
     return hd__tensor_hold(t);
 }
 
-/* Drops one of the program's references to t: one of hd_retain or, if there is none, the scope's.
- * If there is neither, sets HD_STATE and drops nothing. */
+/* Drops one of the program's references to t: one of hd_retain or, if there is none, the scope's
+ * reference. If t is also in no scope, sets HD_STATE and drops nothing. */
 static void give_up_hold(hd_tensor *t)
 {
     if (atomic_load_explicit(&t->retained, memory_order_relaxed) > 0) {

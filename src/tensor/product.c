@@ -36,7 +36,7 @@ enum {
 enum { A, B, C }; /* the operands of a walk over batches */
 
 typedef struct product_task {
-    hdk_product one; /* the first product of the batch, uncut */
+    hdk_product one; /* the first product of the batch, before it is cut into cells */
     int dtype;
     int64_t bytes, b_bytes; /* bytes of an element of a and of c; bytes of an element of b */
     bool widens;            /* b is bfloat16, and is widened to float32 in parts */

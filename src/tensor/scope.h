@@ -10,7 +10,7 @@ struct hd_scope {
     hd_tensor *first;
     int64_t count;    /* number of tensors that the scope owns */
     int64_t warn_at;  /* from this count on, backward checks whether an HD_SCOPE is missing */
-    const char *file; /* the source file that opened it, or NULL if unknown */
+    const char *file; /* the source file that opened the scope; NULL if unknown */
     int line;
 };
 

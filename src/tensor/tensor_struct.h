@@ -68,7 +68,7 @@ struct hd_tensor {
     hd__tensor_storage *storage;
     int64_t offset; /* distance of the first element from the storage's beginning, in elements */
     int64_t numel;
-    void *attachment; /* the autograd node, or NULL */
+    void *attachment; /* the tensor's autograd node; NULL if it has none */
     const hd__tensor_attachment_ops *attachment_ops;
     hd_tensor *base;          /* the base of a differentiable view, with a reference; else NULL */
     atomic_uint view_version; /* in a view: the storage's version for which `attachment` is valid */
