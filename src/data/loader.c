@@ -3,9 +3,9 @@
  *
  * An epoch begins with one draw of hd_generator_random64, which is the base seed of PyTorch's
  * workers. With shuffle, the first batch draws the order. At the end of an epoch, PyTorch's sampler
- * draws a second randperm, which it does not use: together with a last batch that is short, or else
- * in the call after the last batch. heed makes this draw, too, if the options have a generator,
- * because only then the draw changes later numbers.
+ * draws a second randperm, which it does not use. A short last batch makes this draw. If the last
+ * batch is not short, the call after it makes the draw. heed repeats the draw if the options have a
+ * generator, because only then it changes later numbers.
  *
  * A loader with num_replicas distributes the order of each epoch over the ranks, as
  * DistributedSampler does. The seed and the epoch determine the order. There is one exception: an

@@ -136,10 +136,10 @@ static int64_t ceil_div(int64_t n, int64_t by)
     return (n + by - 1) / by;
 }
 
-/* Sets *steps and *cols to the numbers of rows and columns of a part of b that is widened at a time
- * and fits into `room` elements. Such a part has whole dense lines (rows or columns) of b, or
- * pieces of lines if fewer than WIDE_LINES would fit. Products of the order HDK_SPLIT are not cut,
- * because their sums cannot continue from part to part. */
+/* Sets *steps and *cols to the numbers of rows and columns of b that are widened at a time. This
+ * part of b fits into `room` elements. It has whole dense lines (rows or columns) of b, or pieces
+ * of lines if fewer than WIDE_LINES would fit. Products of the order HDK_SPLIT are not cut, because
+ * their sums cannot continue from part to part. */
 static void widened_at_once(const hdk_product *p, int64_t room, int64_t *steps, int64_t *cols)
 {
     const int64_t part = room / WIDE_LINES;
@@ -315,8 +315,9 @@ static void deal(product_task *t)
 }
 
 /* True if PyTorch's matrix product with k <= 1 can give -0 (not +0). With a bias it always can.
- * Without a bias it can if k is 1, at most one factor has a batch, a has more than one row (its
- * batch counts as rows), and b has more than one column (its batch counts as columns). */
+ * Without a bias it can if all of this holds: k is 1, at most one factor has a batch, a has more
+ * than one row (its batch counts as rows), b has more than one column (its batch counts as
+ * columns). */
 static bool keeps_signed_zero(const hd__product_matrix *a, const hd__product_matrix *b, bool bias)
 {
     int64_t of_a = hd__tensor_count_of(a->batch, a->t->sizes),

@@ -5,9 +5,9 @@
 
 #include "heed/tensor.h"
 
-/* Each function fills x, which is float32 or float64, and returns x: the first one with uniform
- * numbers from a to b, the others with normal and with exponential numbers. The numbers are drawn
- * in the order of x's memory. */
+/* Each function fills x, which is float32 or float64, in the order of x's memory, and returns x.
+ * hd__tensor_uniform_fill draws uniform numbers from a to b; the other two functions draw normal
+ * and exponential numbers. */
 hd_tensor *hd__tensor_uniform_fill(hd_tensor *x, double a, double b);
 hd_tensor *hd__tensor_normal_fill(hd_tensor *x, double mean, double std);
 hd_tensor *hd__tensor_exponential_fill(hd_tensor *x, double lambda);
