@@ -62,8 +62,8 @@ hd__data_visit hd__data_visit_begin(void);
 hd_list *hd__data_visit_gave(const hd__data_visit *v, const char *who, hd_list *l);
 
 /* Returns a batch of n items, a list (collate.c). Tensor k of the list stacks tensor k of each item
- * along a new first dim. Returns NULL with an error if the items have different numbers, dtypes or shapes
- * of tensors, or if memory runs out. */
+ * along a new first dim. Returns NULL with an error if the items have different numbers, dtypes or
+ * shapes of tensors, or if memory runs out. */
 hd_list *hd__data_stack_items(hd_list *const *items, int64_t n);
 
 #endif

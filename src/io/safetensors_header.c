@@ -318,7 +318,7 @@ static bool parse_header(hd__safetensors_parser *p)
     return f->metadata && check_layout(p);
 }
 
-/* Returns advice for a message if torch.save seems to have written the file, because `start`, its
+/* Returns advice for a message if torch.save seems to have written the file: `start`, the file's
  * beginning, is that of a ZIP file or of a pickle of protocol 2. Otherwise returns "". */
 static const char *hint_of(const unsigned char *start)
 {
