@@ -18,7 +18,8 @@ struct hd_dataset {
     hd_list *(*get)(int64_t i, void *user);
     void *user;
     void (*release)(void *user); /* frees user; may be NULL */
-    hd_tokens *tokens;           /* the tokens of the windows, with a reference; NULL: no windows */
+    /* the tokens of the windows, to which the whole dataset holds a reference; NULL: no windows */
+    hd_tokens *tokens;
     int64_t max_length, stride;
 };
 
@@ -32,8 +33,8 @@ void hd__data_dataset_drop(hd_dataset *s); /* drops a reference to s; s may be N
  * or (max_length,) if ndim is 1; the elements are undefined. Returns NULL with an error if memory
  * runs out. */
 hd_list *hd__data_windows_empty(const hd_dataset *s, int ndim, int64_t n);
-/* Writes the input and the target of window `item` of s to this row of the two tensors of b. Cannot
- * fail. */
+/* Writes the input and the target of window `item` of s to row number `row` of the two tensors of
+ * b. Cannot fail. */
 void hd__data_windows_fill(const hd_list *b, int64_t row, const hd_dataset *s, int64_t item);
 
 /* Returns the list of an item's tensors, in the innermost scope, which the caller has opened for
@@ -49,9 +50,9 @@ void hd__data_pair_give(const hd_list *l, hd_tensor **input, hd_tensor **target)
 /* Checks a call of the program's own code that returns a list:
  *   hd__data_visit v = hd__data_visit_begin();
  *   return hd__data_visit_gave(&v, "collate", call_collate(...));
- * The caller has opened a scope. hd__data_visit_gave returns the list l that the code returned. If
- * the code failed, left a scope open, or returned something else than a list of tensors, it returns
- * NULL with an error, which calls the code `who`. */
+ * The caller has opened a scope. hd__data_visit_gave returns l, the list that the code returned. It
+ * returns NULL with an error if the code failed, left a scope open, or returned something else than
+ * a list of tensors. `who` names the code in the message. */
 typedef struct hd__data_visit {
     const hd_scope *scope;
     uint64_t serial, failures;
@@ -60,9 +61,9 @@ typedef struct hd__data_visit {
 hd__data_visit hd__data_visit_begin(void);
 hd_list *hd__data_visit_gave(const hd__data_visit *v, const char *who, hd_list *l);
 
-/* Returns a batch of n items: a list whose tensor k is the stack of the tensors with index k of all
- * items, along a new first dim (collate.c). Returns NULL with an error if the items have different
- * numbers, dtypes or shapes of tensors, or if memory runs out. */
+/* Returns a batch of n items, a list (collate.c). Tensor k of the list stacks tensor k of each item
+ * along a new first dim. Returns NULL with an error if the items have different numbers, dtypes or
+ * shapes of tensors, or if memory runs out. */
 hd_list *hd__data_stack_items(hd_list *const *items, int64_t n);
 
 #endif

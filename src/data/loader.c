@@ -2,10 +2,10 @@
  * torch.utils.data.DataLoader, in the same order.
  *
  * An epoch begins with one draw of hd_generator_random64, which is the base seed of PyTorch's
- * workers. With shuffle, the first batch draws the order. When PyTorch's sampler is asked for an
- * item after the last one, it draws a second randperm, which it does not use. A short last batch
- * asks for such an item; otherwise the call that finds the end does. heed repeats this draw if the
- * options have a generator, because only then the draw affects later ones.
+ * workers. With shuffle, the first batch draws the order. At the end of an epoch, PyTorch's sampler
+ * draws a second randperm, which it does not use. A short last batch makes this draw. If the last
+ * batch is not short, the call after it makes the draw. heed repeats the draw if the options have a
+ * generator, because only then it changes later numbers.
  *
  * A loader with num_replicas distributes the order of each epoch over the ranks, as
  * DistributedSampler does. The seed and the epoch determine the order. There is one exception: an
@@ -24,12 +24,13 @@ struct hd_loader {
     hd_dataset *s; /* the dataset; the loader holds a reference to it */
     hd_loader_options o;
     int64_t ranks; /* the number of ranks: num_replicas, or 1 if this is 0 */
-    /* the number of this rank's items in an epoch, including those added at the end */
+    /* the number of this rank's items in an epoch; the last one may repeat an earlier item, so that
+     * all ranks have equally many */
     int64_t items;
     int64_t epoch;  /* the number of epochs that have begun */
     int64_t batch;  /* the number of batches of this epoch so far */
     bool under_way; /* true if an epoch has begun and has not ended */
-    bool own_order; /* true if the seed does not determine the order, so it must be saved */
+    bool own_order; /* true if the seed does not determine the order: the saved state has it */
     int64_t *order; /* with shuffle: the order of the s->len items in this epoch; else NULL */
 };
 
@@ -138,9 +139,9 @@ static hd_generator *generator_of_epoch(const hd_loader *l, int64_t epoch)
 }
 
 /* Draws the numbers with which an epoch begins. g is the generator of the options, or the thread's
- * generator if they have none. Draws the epoch's random64 from g. With shuffle, then draws l->order
- * from `fresh`, or from g if `fresh` is NULL. Without num_replicas, first seeds `fresh` with a
- * second random64 of g. */
+ * generator if they have none. First draws the epoch's random64 from g. Then, unless `fresh` is
+ * NULL or num_replicas is set, seeds `fresh` with a second random64 of g. With shuffle, draws
+ * l->order last, from `fresh`, or from g if `fresh` is NULL. */
 static void draw_epoch(hd_loader *l, hd_generator *fresh)
 {
     hd_generator *g = l->o.generator ? l->o.generator : hd_generator_current();
@@ -189,8 +190,8 @@ static int64_t size_of_batch(const hd_loader *l, int64_t batch)
     return left >= l->o.batch_size ? l->o.batch_size : l->o.drop_last || left < 0 ? 0 : left;
 }
 
-/* Returns the number in the dataset of item i of the next batch. If the order is too short for all
- * ranks, it starts again from its beginning. */
+/* Returns the number in the dataset of item i of the next batch. If the order has too few items for
+ * all ranks, its first items follow its last one. */
 static int64_t item_at(const hd_loader *l, int64_t i)
 {
     int64_t first = l->batch * l->o.batch_size * l->ranks + l->o.rank;
@@ -214,7 +215,7 @@ static hd_list *collated(const hd_loader *l, hd_list *const *items, int64_t n)
 }
 
 /* Returns the next batch, of n items. Calls the dataset's get for each item, then collate. Returns
- * NULL with an error if one of them fails; l does not change. */
+ * NULL with an error if get or collate fails, or memory runs out. Does not change l. */
 static hd_list *gather_batch(const hd_loader *l, int64_t n)
 {
     hd_list **items = hd__arg_alloc_items(n, sizeof *items);
@@ -332,9 +333,9 @@ static void numbers_of(const hd_loader *l, int64_t numbers[NUMBERS])
     memcpy(numbers, v, sizeof v);
 }
 
-/* Sets two entries of d: the seed if num_replicas is set, and during a shuffled epoch its order if
- * the seed does not determine it. Removes an entry that is not set, because d may have it from an
- * older state. Returns false with an error if memory runs out. */
+/* Sets d's entry "seed" if num_replicas is set, and d's entry "order" during a shuffled epoch whose
+ * order the seed does not determine. Removes an entry that it does not set, because d may have it
+ * from an older state. Returns false with an error if memory runs out. */
 static bool write_order(const hd_loader *l, hd_dict *d, const char *prefix)
 {
     const char *seed = hd__dict_field(prefix, "seed"), *order = hd__dict_field(prefix, "order");

@@ -72,8 +72,8 @@ hd_dict *hd__checkpoint_encode(const hd_dict *state)
     return encoded;
 }
 
-/* Returns true if s is nothing but an integer in this base: 10, where a minus sign may come first,
- * or 16. */
+/* Returns true if s is an integer and nothing else. base is 10 or 16; in base 10, s may begin with
+ * a minus sign. */
 static bool digits_only(const char *s, int base)
 {
     s += base == 10 && *s == '-';
@@ -116,7 +116,7 @@ static bool decode_all(hd_dict *state, const char *path)
     return true;
 }
 
-/* ---------------------------------------------------------------- its files */
+/* ---------------------------------------------------------------- the two files */
 
 static bool save_into(const char *hidden, const char *name, const hd_dict *d)
 {

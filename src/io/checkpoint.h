@@ -1,5 +1,5 @@
-/* checkpoint.h - functions that loading (checkpoint.c), saving (checkpoint_save.c) and removing
- * checkpoints (checkpoint_remove.c) share. */
+/* checkpoint.h - functions that checkpoint.c (loading), checkpoint_save.c (saving) and
+ * checkpoint_remove.c (removing) share. */
 #ifndef HEED_IO_CHECKPOINT_H
 #define HEED_IO_CHECKPOINT_H
 
@@ -14,9 +14,10 @@
 /* the names of a checkpoint's two files, then NULL */
 extern const char *const hd__checkpoint_files[];
 
-/* Returns a new dictionary for state.safetensors: the tensors of the state, its numbers and strings
- * as texts that begin with their types (checkpoint.c), and heed's version and CPU level. The caller
- * frees it with hd_dict_free. Returns NULL with an error if memory runs out. */
+/* Returns a new dictionary for state.safetensors, which the caller frees with hd_dict_free. It has
+ * the tensors of the state, and heed's version and CPU level. The state's numbers and strings are
+ * texts that begin with their types (checkpoint.c). Returns NULL with an error if memory runs
+ * out. */
 hd_dict *hd__checkpoint_encode(const hd_dict *state);
 /* Writes model.safetensors and state.safetensors into the empty directory `hidden`, and syncs them.
  * Returns false with an error if a file cannot be written. */

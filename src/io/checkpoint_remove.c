@@ -2,8 +2,8 @@
  *
  * First the directory is renamed to a hidden name (base/files/folder.h), so no program finds half a
  * checkpoint. Then its files are removed. If the rename cannot be synced to disk, the directory
- * gets its old name back. If a file cannot be removed, the next call removes the rest of the hidden
- * directory. */
+ * gets its old name back. If a file cannot be removed, the next call of hd_checkpoint_remove
+ * removes the rest of the hidden directory. */
 #include <errno.h>
 
 #include "io/checkpoint.h"
@@ -28,8 +28,8 @@ static bool check_no_link(const char *dir)
                    HD__CUT(dir));
 }
 
-/* Returns false with an error unless dir has a regular file with the name `file`. The message says
- * so if dir itself does not exist, perhaps because another process has just moved it. */
+/* Returns false with an error unless dir has a regular file with the name `file`. If dir itself
+ * does not exist, perhaps because another process has just moved it, the message says that. */
 static bool check_holds(const char *dir, const char *file)
 {
     HD__SCOPE_OR(false);
@@ -121,8 +121,8 @@ static int unremovable_cause(int fd)
 }
 
 /* Removes the checkpoint at f->path, and closes `parent`, its open parent directory. Locks the
- * checkpoint before it renames it to a hidden name: other calls take a hidden directory that is not
- * locked for the rest of a call that failed, and remove it. Returns false with an error if the
+ * directory of the checkpoint before giving it a hidden name. Without the lock, another call would
+ * remove the hidden directory as the rest of a failed call. Returns false with an error if the
  * checkpoint cannot be removed. */
 static bool remove_in(int parent, hd__folder *f)
 {
@@ -142,9 +142,9 @@ static bool remove_in(int parent, hd__folder *f)
 }
 
 /* Removes the hidden directories that earlier calls for f->path have left because they failed or
- * were killed. Sets *gone to true if there was one and f->path does not exist: then nothing of the
- * checkpoint is left. Returns false with an error if f->path does not exist and one of these
- * directories cannot be removed. */
+ * were killed. Sets *gone to true if there was such a directory and f->path does not exist: then
+ * nothing of the checkpoint is left. Sets *gone to false otherwise. Returns false with an error if
+ * f->path does not exist and one of these directories cannot be removed. */
 static bool go_on(const hd__folder *f, bool *gone)
 {
     hd__file_left_overs left = {0};

@@ -53,8 +53,8 @@ static int set_mode(const hd__folder *f, const char *name, unsigned mode)
 }
 
 /* Denies other users access to the new directory while it is filled, because the old one may be
- * private. Stores the permissions that it had in saving.mode, for give_name. Returns false with an
- * error if this fails. */
+ * private. Sets saving.mode to the permissions that the new directory had before; give_name
+ * restores them. Returns false with an error if this fails. */
 static bool hide(hd__folder *f)
 {
     hd__sys_info info;
@@ -145,7 +145,7 @@ static bool publish(hd__folder *f)
     }
 }
 
-/* ---------------------------------------------------------------- the whole */
+/* ---------------------------------------------------------------- saving */
 
 static bool fill_checkpoint(hd__folder *f)
 {

@@ -91,7 +91,7 @@ int64_t hd__io_element_bytes(const hd__io_element *e, int ndim, const int64_t *s
                of_tensor <= INT64_MAX / 2;
         bytes *= sizes[i];
     }
-    /* if bytes > 0 and !fits, bytes is larger than any file, which the caller reports */
+    /* if bytes > 0 and !fits, bytes is larger than any file; the caller reports the difference */
     return bytes == 0 && !fits ? -1 : bytes;
 }
 

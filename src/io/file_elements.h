@@ -23,8 +23,8 @@ extern const hd__io_element hd__io_elements[];
 extern const int hd__io_elements_len;
 
 /* Returns the number of bytes that an array of these sizes has in the file, or -1 if the number
- * overflows. In this check a size of 0 counts as 1, as in hd_empty. So the result is -1, too, for
- * an array without elements whose other sizes no tensor can have. */
+ * overflows. In this check a size of 0 counts as 1, as in hd_empty. So the result for an array
+ * without elements is -1, too, if its other sizes are too large for a tensor. */
 int64_t hd__io_element_bytes(const hd__io_element *e, int ndim, const int64_t *sizes);
 
 /* Reads the elements of x from offset `at` of the file, where they have type e. x is contiguous and

@@ -94,7 +94,7 @@ static bool integer(header *h, int64_t *v)
     return true;
 }
 
-/* ---------------------------------------------------------------- its three fields */
+/* ---------------------------------------------------------------- the header's three fields */
 
 static bool parse_descr(header *h)
 {
@@ -214,7 +214,7 @@ static bool npy_parse(header *h)
     return (peek(h) == '\0' && h->at == h->n) || expected(h, "the end");
 }
 
-/* ---------------------------------------------------------------- the whole */
+/* ---------------------------------------------------------------- reading */
 
 /* Reads and parses the header, and sets h->data to the offset of the data. Returns false with an
  * error if the file is not a valid .npy file. */

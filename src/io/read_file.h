@@ -11,9 +11,9 @@ typedef struct hd__io_in {
     int64_t size; /* the number of bytes that the file had when it was opened */
 } hd__io_in;
 
-/* Sets *in to the file at path, which it opens, or to the open file fd if fd is not -1. Returns
- * false with an error if the file cannot be opened or is not a regular file. The caller closes
- * in->fd with hd__sys_drop, even after a failure. */
+/* Opens the file at path and sets *in to it. If fd is not -1, uses fd, which is already open.
+ * Returns false with an error if the file cannot be opened or is not a regular file. The caller
+ * closes in->fd with hd__sys_drop, even after a failure. */
 bool hd__io_in_open(hd__io_in *in, const char *path, int fd);
 /* Reads n bytes from offset `at` into `bytes`. Returns false with HD_IO if the read fails or the
  * file is too short. */

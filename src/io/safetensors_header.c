@@ -298,7 +298,7 @@ static bool check_layout(hd__safetensors_parser *p)
     return ok;
 }
 
-/* ---------------------------------------------------------------- the whole */
+/* ---------------------------------------------------------------- the whole header */
 
 static bool parse_header(hd__safetensors_parser *p)
 {
@@ -318,8 +318,8 @@ static bool parse_header(hd__safetensors_parser *p)
     return f->metadata && check_layout(p);
 }
 
-/* Returns advice for a message if `start`, the beginning of the file, is that of a ZIP file or of a
- * pickle of protocol 2, which torch.save writes. Otherwise returns "". */
+/* Returns advice for a message if torch.save seems to have written the file: `start`, the file's
+ * beginning, is that of a ZIP file or of a pickle of protocol 2. Otherwise returns "". */
 static const char *hint_of(const unsigned char *start)
 {
     bool is_torch = memcmp(start, "PK\3\4", 4) == 0 || memcmp(start, "\x80\2", 2) == 0;

@@ -12,8 +12,10 @@ typedef struct hd__safetensors_parser {
     hd_safetensors *f;
     const char *part; /* the part of the file that is parsed, for messages: "header" or "index" */
     hd__json json;
-    hd__text name, text; /* the last member's name that was read, and the last other text */
-    hd_dict *shards;     /* for an index: maps each open shard's name to its index in f->shards */
+    /* name: the member's name that was read last; text: the other text that was read last */
+    hd__text name, text;
+    /* for an index: maps each open shard's name to its index in f->shards; NULL for a header */
+    hd_dict *shards;
 } hd__safetensors_parser;
 
 /* Sets an error such as "hd_load_safetensors: 'x.safetensors': tensor 'w': ...", with HD_FORMAT,
@@ -47,11 +49,11 @@ static inline bool is_name(const hd__safetensors_parser *p, const char *name)
 }
 
 /* Copies the last event's text to t. Returns false with an error if the text contains U+0000, or if
- * memory runs out. The message calls it a `what`, such as a "tensor". */
+ * memory runs out. `what` is the word before the text in the message, such as "tensor". */
 bool hd__safetensors_parser_text(hd__safetensors_parser *p, hd__text *t, const char *what);
 /* Copies the last event's name to p->name. Returns false with an error if the name is empty,
- * contains U+0000 or is already a name in d, or if memory runs out. The message calls it a `what`,
- * such as a "tensor". */
+ * contains U+0000 or is already a name in d, or if memory runs out. `what` is the word before the
+ * name in the message, such as "tensor". */
 bool hd__safetensors_parser_new_name(hd__safetensors_parser *p, const char *what, const hd_dict *d);
 
 #endif

@@ -17,7 +17,7 @@ enum {
     ATTENTION_WORTH = 1 << 14, /* a call of at most this many multiplications runs on one thread */
     ATTENTION_PARTS = 16, /* a larger call is cut into at least this many parts, if its heads have
                            * enough blocks of queries or keys */
-    SMALL_SCRATCH = 2048  /* bytes of scratch on the stack */
+    SMALL_SCRATCH = 2048  /* scratch of at most this many bytes lies on the stack */
 };
 
 typedef hd__attention_call attention_call;
@@ -47,7 +47,7 @@ typedef struct attention_task {
 } attention_task;
 
 /* Sets operand `which` to x. If `own` is 2, the last two dims of x are the rows and columns of a
- * head. If it is 1, the last dim is the rows of a head. */
+ * head. If `own` is 1, the last dim is the rows of a head. */
 static void give(attention_task *t, int which, const hd_tensor *x, int own)
 {
     operand *o = &t->x[which];
@@ -207,7 +207,7 @@ static void cut_heads(attention_task *t, int64_t n, int64_t unit)
     t->parts = (n + t->block - 1) / t->block;
 }
 
-/* ---------------------------------------------------------------- both directions */
+/* ---------------------------------------------------------------- forward and backward */
 
 /* Returns the number of weights that forward computes in all heads. Query i sees the keys whose
  * index is below i + c->head.sees. */

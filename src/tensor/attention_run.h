@@ -27,7 +27,7 @@ enum hd__attention_operand {
     HD__K,
     HD__V,
     HD__MASK,
-    HD__BITS,  /* dropout's random bits if they are from the native stream, or HD_NONE */
+    HD__BITS,  /* dropout's random bits; HD_NONE if no bits were drawn from the native stream */
     HD__LSE,   /* log-sum-exp of each row of scores */
     HD__SAVED, /* number of the tensors that are saved */
     HD__OUT = HD__SAVED,

@@ -20,8 +20,8 @@ hd_tensor *hd__tensor_copied(const hd_tensor *x, hd_dtype d);
 hd_tensor *hd__tensor_expand(hd_tensor *x, int ndim, const int64_t *sizes);
 
 /* Copies src to dst, converted to dst's dtype, and returns dst. The caller has checked that src
- * broadcasts to dst, and that both are the same memory or do not overlap. Does not count as an
- * in-place change. If dst is NULL, copies nothing and returns NULL. */
+ * broadcasts to dst, and that dst and src are the same memory or do not overlap. Does not count as
+ * an in-place change. If dst is NULL, copies nothing and returns NULL. */
 hd_tensor *hd__tensor_copy(hd_tensor *dst, const hd_tensor *src);
 
 /* A row-major tensor over a C array. It is in no scope, and lives as long as this struct. */

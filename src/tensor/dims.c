@@ -19,7 +19,7 @@ void hd__dims_make(hd__dims *w, int ndim, const int64_t *sizes, int n, hd_tensor
         int64_t bytes = hd__tensor_bytes_of(xs[i]->dtype);
         for (int d = 0, own = xs[i]->ndim - 1; d < ndim; d++, own--) {
             /* A dim of size 1 may have any stride, even one whose bytes overflow. No walk uses
-             * it. */
+             * this stride. */
             (void)__builtin_mul_overflow(hd__dims_stride_over(xs[i], own, w->dim[d].size), bytes,
                                          &w->dim[d].stride[i]);
         }

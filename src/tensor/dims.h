@@ -21,7 +21,7 @@ typedef struct hd__dims {
     hd__dims_axis dim[HD_MAX_DIMS];
 } hd__dims;
 
-/* A place in a walk. The first one is {0}. */
+/* A place in a walk. The first place is {0}. */
 typedef struct hd__dims_place {
     int64_t at[HD_MAX_DIMS];    /* the index in each dim */
     int64_t offset[HD__WALKED]; /* offset of each operand, in bytes */
@@ -108,11 +108,12 @@ static inline void hd__dims_index(const hd__dims *w, int64_t flat, int64_t *at)
 
 /* Does the work of hd__dims_next for a p at the end of dim d. Moves p to the beginning of dim d,
  * and one step along the next outer dim that is not at its end. Returns false if there is no such
- * dim; then p is back at the first place. */
+ * dim; then p is at the beginning of dim d and of all dims outside d. */
 bool hd__dims_carry(const hd__dims *w, int d, hd__dims_place *p);
 /* Moves p one step along dim d, and returns true. If p is at the end of dim d, moves it to the
  * beginning of dim d and one step along the next outer dim. p's index in the dims inside d does not
- * change. If p is at the last place, moves it back to the first place and returns false. */
+ * change. If p is at the end of dim d and of all dims outside d, moves it to the beginning of all
+ * these dims and returns false. */
 static inline bool hd__dims_next(const hd__dims *w, int d, hd__dims_place *p)
 {
     if (d >= w->ndim || p->at[d] + 1 == w->dim[d].size) {

@@ -61,7 +61,7 @@ hd_dtype hd__tensor_promote(const hd_tensor *a, const hd_tensor *b)
     if (da == db) {
         return da;
     }
-    /* A 0-d tensor has no higher category than a float tensor, so it does not count. */
+    /* No category is higher than float, so the 0-d tensor does not count. */
     if ((a->ndim == 0) != (b->ndim == 0) && hd__tensor_is_float(a->ndim ? da : db)) {
         return a->ndim ? da : db;
     }

@@ -104,7 +104,7 @@ void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *da
 /* ---------------------------------------------------------------- transposed inputs */
 
 enum {
-    TILES_WORTH = 256, /* tiles are used for at least this many elements */
+    TILES_WORTH = 256, /* tiles are used only if the output has at least this many elements */
     /* a row of a transposed tile has at most this many bytes, or elements if f is NULL */
     ROW = 1024,
     SHORTEST = 1024 /* a run that is written past the cache has at least this many bytes */
@@ -115,7 +115,7 @@ enum {
 typedef struct tiling {
     hdk_loop f;
     const void *params;
-    const hd__dims *outer; /* the walk without these two dims */
+    const hd__dims *outer; /* the walk without the dims `across` and `along` */
     hd__dims_axis across, along;
     char *const *data;
     hd_tensor *const *operands;

@@ -10,8 +10,8 @@
  * NULL, each task calls it at its end. */
 void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *data,
               void (*after)(void));
-/* Computes operands[0], the output, from the other operands, which broadcast to it, by the loop f.
- * Returns operands[0]. If operands[0] is NULL, computes nothing and returns NULL. */
+/* Computes operands[0], the output, by the loop f from the other operands, which broadcast to the
+ * output. Returns operands[0]. If operands[0] is NULL, computes nothing and returns NULL. */
 hd_tensor *hd__map(hdk_loop f, const void *params, int n, hd_tensor *const *operands);
 /* Does what hd__map does, for an output that shares no memory with the other operands. An output
  * that is too large for the cache is written past the cache. */

@@ -1,8 +1,9 @@
 /* lanes.c - runs a kernel on all lanes along one dim.
  *
  * The other dims are merged where all operands allow it. A call of the kernel gets lanes that are
- * neighbours along the dim in which the input has its smallest stride. So it reads memory in order.
- * The cut into tasks depends on shapes and strides only, never on the number of threads. */
+ * neighbours along the dim in which the input has its smallest stride. So the kernel reads memory
+ * in order. The cut into tasks depends on shapes and strides only, never on the number of
+ * threads. */
 #include "base/threads/pool.h"
 #include "tensor/copy.h"
 #include "tensor/lanes.h"
@@ -11,9 +12,9 @@
 
 enum {
     LANES_WORTH = 16384, /* a call with at most this many elements runs on one thread */
-    UNIT = 4096,         /* a task has at least this many elements */
-    /* If hdk_lanes_apart is false, a call of the kernel gets neighbouring lanes of at least this
-     * many bytes. */
+    UNIT = 4096,         /* a task has about this many elements, more if one kernel call has more */
+    /* If hdk_lanes_apart is false, a call of the kernel gets at least this many bytes of
+     * neighbouring elements, one of each lane. */
     LANES_SIDE = 512,
     /* If there are many lanes with several results each, a call gets at least this many lanes. */
     GROUP = 4
@@ -75,7 +76,7 @@ typedef struct lanes_task {
     const hd__lanes *w;
     hdk_lane_kernel f;
     double p;
-    /* number of lanes in one call of f; number of calls at each place of w->dims */
+    /* side: number of lanes in one call of f; sides: number of calls at each place of w->dims */
     int64_t side, sides;
 } lanes_task;
 

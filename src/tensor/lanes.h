@@ -20,12 +20,14 @@ typedef struct hd__lanes {
 int hd__lanes_innermost(const hd_tensor *x);
 
 /* Returns x or, if the kernel is faster with it, a contiguous copy of x. Returns NULL with an error
- * if memory runs out. d is the dim along which elements of the result are neighbours.
+ * if memory runs out. d is the dim along which elements of the kernel's result are neighbours.
+ * `again` is true if the kernel reads x more than once.
  *
- * If another dim of x is innermost, a copy is always faster. Without it, softmax of a transposed x
- * takes 8 times as long, and cumsum 3 times. If d is innermost, but has gaps, a copy is faster only
- * if the kernel reads x `again`. For x[:, ::2], softmax takes 1.2 to 2.2 times as long without a
- * copy, and logsumexp 1.5 to 17 times; cumsum takes 1.5 to 1.9 times as long with one. */
+ * If another dim of x is innermost, a copy is always faster. Without a copy, softmax of a
+ * transposed x takes 8 times as long, and cumsum 3 times. If d is innermost, but has gaps, a copy
+ * is faster only if `again` is true. For x[:, ::2], softmax takes 1.2 to 2.2 times as long without
+ * a copy, and logsumexp 1.5 to 17 times; cumsum, which reads x once, takes 1.5 to 1.9 times as long
+ * with a copy. */
 hd_tensor *hd__lanes_side_by_side(hd_tensor *x, int d, bool again);
 
 /* Sets up w for the lanes along dim of the operands xs[], which have one shape. The caller passes

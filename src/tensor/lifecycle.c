@@ -1,8 +1,8 @@
 /* lifecycle.c - makes and frees tensors and storages. Scopes are in scope.c.
  *
  * refs counts the references to a tensor. Its scope has one, hd_retain adds one for the program,
- * and hd__tensor_hold adds one for heed itself. `retained` counts those of hd_retain alone, so that
- * hd_release can tell them from the scope's.
+ * and hd__tensor_hold adds one for heed itself. `retained` counts only the references of hd_retain,
+ * so that hd_release can tell them from the scope's reference.
  *
  * A freed tensor is marked in its refs, and its block goes into quarantine. quarantine.c in
  * src/base explains why. */
@@ -17,7 +17,7 @@ struct hd_tensor hd_none = {.refs = HD__REFS_NONE};
 
 bool (*hd__tensor_write_check)(const char *arg, hd_tensor *x);
 
-/* ---------------------------------------------------------------- holders */
+/* ---------------------------------------------------------------- references */
 
 /* A new tensor and its storage lie in one block: first the storage's struct, then the tensor, then
  * the data, which have the block's alignment. If a view uses the storage, the block outlives the
@@ -61,8 +61,9 @@ static void storage_release(hd__tensor_storage *s)
     hd__mem_retire(s);
 }
 
-/* Reports the end of a listed tensor. If t took over another storage, releases that storage and
- * gives t its old one back. t lies in the old storage's block, which destroy then releases. */
+/* If t is in the list of live tensors, reports its end. If t took over another storage, releases
+ * that storage and gives t its old one back. t lies in the old storage's block, which destroy then
+ * releases. */
 HD__RARE static void prepare_end(hd_tensor *t)
 {
     if (t->flags & HD__F_LISTED) {
@@ -143,8 +144,8 @@ hd_tensor *hd_retain(hd_tensor *t)
     return hd__tensor_hold(t);
 }
 
-/* Drops one of the program's references to t: one of hd_retain or, if there is none, the scope's.
- * If there is neither, sets HD_STATE and drops nothing. */
+/* Drops one of the program's references to t: one of hd_retain or, if there is none, the scope's
+ * reference. If t is also in no scope, sets HD_STATE and drops nothing. */
 static void give_up_hold(hd_tensor *t)
 {
     if (atomic_load_explicit(&t->retained, memory_order_relaxed) > 0) {
@@ -300,7 +301,7 @@ static inline hd_tensor *fresh_in(hd__tensor_storage *s, hd_dtype d, int64_t num
         return NULL;
     }
     hd_tensor *t = begin(tensor_in(s), d, s);
-    /* A storage made in debug mode has a release function. Testing that first is cheaper. */
+    /* A storage made in debug mode has a release function. Testing this field first is cheaper. */
     if (HD__UNLIKELY(s->release) && hd__debug_any()) {
         tell_made(t);
     }
@@ -317,7 +318,8 @@ static hd_tensor *fresh(hd_dtype d, int ndim, const int64_t *sizes, bool owned)
     bool ok = hd__scope_ready() && hd__tensor_measure(d, ndim, sizes, &numel, &bytes);
     hd__tensor_storage *s = ok ? storage_new(owned ? bytes : 0) : NULL;
     if (s) {
-        s->nbytes = bytes; /* set now, because other threads read it once the tensor is listed */
+        /* Set before fresh_in adds the tensor to debug mode's list, where other threads read it. */
+        s->nbytes = bytes;
     }
     return fresh_in(s, d, numel, ndim, sizes);
 }

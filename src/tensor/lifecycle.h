@@ -44,8 +44,8 @@ hd_tensor *hd__tensor_hold(hd_tensor *t);
 void hd__tensor_drop(hd_tensor *t);
 
 /* True if t is contiguous, has one reference and no scope, and shares its memory with no other
- * tensor or program. The owner of that reference may then overwrite t, as a backward function does
- * with dy[k]. */
+ * tensor or program. The owner of that reference may then overwrite t. Backward functions overwrite
+ * the gradient dy in this way. */
 bool hd__tensor_held_once(const hd_tensor *t);
 /* Drops t's base, so that t is no longer a view. Does nothing unless t is a view of all of its
  * base, the caller has the only reference to t, and t has the only reference to its base. */

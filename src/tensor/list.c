@@ -1,8 +1,8 @@
 /* list.c - lists of tensors.
  *
  * A list lies in the data of a bool tensor, its `holder`, after an object's header. The innermost
- * scope owns this tensor. When it is freed, its storage's release function drops the list's tensors
- * and frees the array of pointers. */
+ * scope owns the holder. When the holder is freed, its storage's release function drops the list's
+ * tensors and frees the array of pointers. */
 #include <inttypes.h>
 
 #include "tensor/lifecycle.h"

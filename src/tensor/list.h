@@ -5,8 +5,8 @@
 #include "tensor/tensor_struct.h"
 
 struct hd_list {
-    /* number of tensors in the list, or -1 after its scope has closed; number of tensors that fit
-     * into items */
+    /* len: number of tensors in the list, or -1 after its scope has closed; room: number of tensors
+     * that fit into items */
     int64_t len, room;
     hd_tensor **items; /* the list has a reference to each of them */
     hd_tensor *holder; /* the tensor whose data the list lies in */

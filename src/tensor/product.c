@@ -1,9 +1,10 @@
 /* product.c - batched matrix products c = a @ b of tensors of any strides, a (m, k) and b (k, n).
  *
  * If the strides allow it, a batch dim becomes part of the rows m (if b is the same along it) or of
- * the inner size k (if it is summed over). So a Linear over (b, t, in) is one product, and so is
- * the gradient of its weight. The remaining work is divided evenly among the threads, in whole
- * matrices or in cells, which are rectangles of c. Every thread packs into scratch of its own. */
+ * the inner size k (if it is summed over). So a Linear over x (batch, time, in) is one product, and
+ * so is the gradient of its weight. The remaining work is divided evenly among the threads, in
+ * whole matrices or in cells, which are rectangles of c. Every thread packs into scratch of its
+ * own. */
 #include "base/threads/pool.h"
 #include "tensor/dtype.h"
 #include "tensor/product.h"
@@ -35,7 +36,7 @@ enum {
 enum { A, B, C }; /* the operands of a walk over batches */
 
 typedef struct product_task {
-    hdk_product one; /* the first product of the batch, uncut */
+    hdk_product one; /* the first product of the batch, before it is cut into cells */
     int dtype;
     int64_t bytes, b_bytes; /* bytes of an element of a and of c; bytes of an element of b */
     bool widens;            /* b is bfloat16, and is widened to float32 in parts */
@@ -46,7 +47,7 @@ typedef struct product_task {
     int64_t down, across; /* numbers of cells of one matrix, from top to bottom and left to right */
     int64_t cells;        /* number of cells of all matrices */
     int pieces;           /* number of tasks, each a range of cells */
-    char *scratch;        /* `room` bytes for each piece, or NULL */
+    char *scratch;        /* `room` bytes for each piece; NULL if room is 0 or memory ran out */
     int64_t room;
 } product_task;
 
@@ -135,9 +136,9 @@ static int64_t ceil_div(int64_t n, int64_t by)
     return (n + by - 1) / by;
 }
 
-/* Sets *steps and *cols to the rows and columns of b that are widened at a time, so that they fit
- * into `room` elements. Such a part has whole dense lines (rows or columns) of b, or pieces of
- * lines if fewer than WIDE_LINES would fit. Products of the order HDK_SPLIT are not cut, because
+/* Sets *steps and *cols to the numbers of rows and columns of b that are widened at a time. This
+ * part of b fits into `room` elements. It has whole dense lines (rows or columns) of b, or pieces
+ * of lines if fewer than WIDE_LINES would fit. Products of the order HDK_SPLIT are not cut, because
  * their sums cannot continue from part to part. */
 static void widened_at_once(const hdk_product *p, int64_t room, int64_t *steps, int64_t *cols)
 {
@@ -280,8 +281,9 @@ static void run_piece(int piece, void *arg)
 }
 
 /* Cuts each matrix into at most `cells` cells, so that the largest cell costs as little as
- * possible. Sets the cells' size and number in t. The width of a cell is a multiple of a tile's.
- * The cost of a cell includes the packing of its rows and columns. */
+ * possible. Sets the cells' size and number in t. The width of a cell is a multiple of a tile's
+ * width, except at the right edge. The cost of a cell includes the packing of its rows and
+ * columns. */
 static void cut_matrices(product_task *t, int64_t cells)
 {
     int64_t m = t->one.m, n = t->one.n, unit = hdk_gemm()->tile_cols, best = INT64_MAX;
@@ -313,8 +315,9 @@ static void deal(product_task *t)
 }
 
 /* True if PyTorch's matrix product with k <= 1 can give -0 (not +0). With a bias it always can.
- * Without a bias it can if k is 1, at most one factor has a batch, a has more than one row (its
- * batch counts as rows), and b has more than one column (its batch counts as columns). */
+ * Without a bias it can if all of this holds: k is 1, at most one factor has a batch, a has more
+ * than one row (its batch counts as rows), b has more than one column (its batch counts as
+ * columns). */
 static bool keeps_signed_zero(const hd__product_matrix *a, const hd__product_matrix *b, bool bias)
 {
     int64_t of_a = hd__tensor_count_of(a->batch, a->t->sizes),
@@ -326,13 +329,13 @@ static bool keeps_signed_zero(const hd__product_matrix *a, const hd__product_mat
 /* Returns the order in which the products of an element are summed. It depends on the whole
  * product, not on cells and threads, so the result does not depend on them either. If b is a batch
  * of matrices, each element is one sum over all steps, in order. So attention that is written as
- * two products gives the same bits as fused attention, where heed promises this. */
+ * two products gives the same bits as fused attention of at most HD__FEW_KEYS keys. */
 static hdk_order order_of_sums(const product_task *t, const hd__product_matrix *a,
                                const hd__product_matrix *b, const hd__product_matrix *c, bool bias)
 {
     const hdk_product *p = &t->one;
     const bool dense = p->a_col == 1 && p->b_row == 1;
-    const int64_t lanes = p->n == 1 ? p->m : p->n; /* rows or columns of the matrix factor */
+    const int64_t lanes = p->n == 1 ? p->m : p->n; /* number of rows of a, or of columns of b */
     if (p->k <= 1) {
         return t->summed.ndim == 0 && keeps_signed_zero(a, b, bias) ? HDK_ONE_STEP : HDK_CHAIN;
     }
@@ -354,7 +357,7 @@ static void clear_strides(hdk_product *p)
     p->b_row = p->k > 1 ? p->b_row : 0;
 }
 
-/* ---------------------------------------------------------------- the dot of long vectors */
+/* ---------------------------------------------------------------- dot products of long vectors */
 
 typedef struct dot_parts {
     const hdk_product *whole;

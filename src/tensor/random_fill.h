@@ -5,16 +5,17 @@
 
 #include "heed/tensor.h"
 
-/* hd__tensor_uniform_fill fills x with uniform numbers from a to b. The other two fill it with
- * normal and exponential numbers. All draw in the order of x's memory, and return x, which is
- * float32 or float64. */
+/* Each function fills x, which is float32 or float64, in the order of x's memory, and returns x.
+ * hd__tensor_uniform_fill draws uniform numbers from a to b; the other two functions draw normal
+ * and exponential numbers. */
 hd_tensor *hd__tensor_uniform_fill(hd_tensor *x, double a, double b);
 hd_tensor *hd__tensor_normal_fill(hd_tensor *x, double mean, double std);
 hd_tensor *hd__tensor_exponential_fill(hd_tensor *x, double lambda);
 
-/* Sets each element of x to 1 with probability p, and to 0 otherwise. Draws in logical order from
- * the MCG31 stream, and in the order of x's memory from the native one. bytes is a new bool tensor
- * (numel,), which the function releases. The caller allocates it, so that this cannot fail. */
+/* Sets each element of x to 1 with probability p, and to 0 otherwise. Numbers of the MCG31 stream
+ * are drawn in logical order, numbers of the native stream in the order of x's memory. bytes is a
+ * new bool tensor (numel,), which the caller allocates, so that the function cannot fail. The
+ * function releases bytes. */
 void hd__tensor_bernoulli_fill(hd_tensor *x, hd_tensor *bytes, double p);
 
 #endif

@@ -51,8 +51,8 @@ static void make_plan(plan *q, const hd_tensor *x, uint32_t mask)
 }
 
 /* Reduces `pieces` pieces of the innermost dim by f, with n elements each, from element `begin` on.
- * Writes the results to y and, unless it is NULL, second results to extra. Results for neighbouring
- * places of the other dims lie `row` elements apart. */
+ * Writes the results to y, and second results to extra unless extra is NULL. Results for
+ * neighbouring places of the other dims lie `row` elements apart. */
 static void reduce_innermost(const plan *q, hdk_lane_kernel f, hd_tensor *y, hd_tensor *extra,
                              int64_t row, int64_t begin, int64_t pieces, int64_t n, double p)
 {

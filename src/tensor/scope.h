@@ -9,8 +9,8 @@ struct hd_scope {
     hd_scope *outer; /* the scope around this one; NULL in the root */
     hd_tensor *first;
     int64_t count;    /* number of tensors that the scope owns */
-    int64_t warn_at;  /* the next count at which backward looks for a missing HD_SCOPE */
-    const char *file; /* the source file that opened it, or NULL if unknown */
+    int64_t warn_at;  /* from this count on, backward checks whether an HD_SCOPE is missing */
+    const char *file; /* the source file that opened the scope; NULL if unknown */
     int line;
 };
 

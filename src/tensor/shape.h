@@ -53,8 +53,8 @@ uint32_t hd__dims_listed(const hd_tensor *x, int n, const int64_t *dims);
 
 /* Broadcasts the shape sizes[*ndim] with the shape others[n] by NumPy's rule, and writes the result
  * to sizes and *ndim. sizes has space for n elements. Returns 0 if the shapes broadcast. Otherwise
- * returns the outermost dim that does not, counted from the end (1 is the last); sizes is unchanged
- * at that dim. */
+ * returns the outermost dim that does not broadcast, counted from the end (the last dim is 1);
+ * sizes keeps its size at this dim. */
 int hd__tensor_broadcast_with(int *ndim, int64_t *sizes, int n, const int64_t *others);
 
 /* True if the shape sizes[n] broadcasts to the shape to[to_n]. */

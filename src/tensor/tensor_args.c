@@ -1,9 +1,9 @@
 /* tensor_args.c - the errors of wrong tensor arguments, such as NULL, a number or a freed tensor.
  *
- * quarantine.c in src/base explains how freed memory is kept. When a tensor loses its last holder,
- * hd__tensor_bury sets freed_by, the function that freed it, and seal, a checksum of the fields
- * that the message reads. If the memory was used again, the seal almost certainly does not match;
- * then the message says less, and heed reads no other memory. */
+ * quarantine.c in src/base explains how freed memory is kept. When a tensor loses its last
+ * reference, hd__tensor_bury sets freed_by, the function that freed it, and seal, a checksum of the
+ * fields that the message reads. If the memory was used again, the seal almost certainly does not
+ * match; then the message says less, and heed does not follow the pointers in the memory. */
 #include <inttypes.h>
 
 #include "base/error/lasting.h"
@@ -27,7 +27,7 @@ static bool freed_fail(const char *arg, const hd_tensor *x)
     }
     const char *by = x->freed_by ? x->freed_by : "";
     bool scope = strncmp(by, hd__lasting_scope_end, strlen("when its scope")) == 0;
-    bool held = strstr(by, "_free"); /* an object such as a dictionary was its last holder */
+    bool held = strstr(by, "_free"); /* an object, such as a dictionary, held x last */
     return hd_fail(HD_STATE, "%s was freed%s%s; %.100s made it%s", arg,
                    scope ? " "
                    : *by ? " by "

@@ -16,12 +16,14 @@ typedef struct hd__tensor_storage {
     /* the elements: in this struct's block, in a block of their own, or in hd_wrap's array */
     void *data;
     size_t nbytes;
-    void (*release)(void *data, void *user); /* frees data; NULL if data is in this block */
+    /* frees data; NULL if data is in this struct's block and HEED_DEBUG, HEED_TRACE and
+     * HEED_PROFILE are off */
+    void (*release)(void *data, void *user);
     void *user;
     uint8_t spoiled; /* with HEED_DEBUG=1: the byte that overwrites freed data */
     bool foreign;    /* true if release is the program's own function */
-    /* In debug mode: the function that changed the data last, and the module that ran at that time.
-     * They are set only if release is not NULL. */
+    /* In debug mode: the function that changed the data last, and the module whose forward ran at
+     * that time. They are set only if release is not NULL; otherwise they are NULL. */
     const char *changed_by, *changed_in;
 } hd__tensor_storage;
 
@@ -37,7 +39,7 @@ typedef struct hd__tensor_attachment_ops {
     /* returns true if a backward runs on this thread */
     bool (*in_run)(void);
     /* called after hd__tensor_take_over has changed the dtype of leaf x; grad is x's new .grad, or
-     * HD_NONE */
+     * HD_NONE if x has no .grad any more */
     void (*taken_over)(hd_tensor *x, hd_tensor *grad);
 } hd__tensor_attachment_ops;
 
@@ -56,7 +58,8 @@ static inline bool hd__tensor_write_ok(const char *arg, hd_tensor *x)
 }
 
 struct hd_tensor {
-    atomic_int refs; /* number of references (lifecycle.c); or HD__REFS_NONE, HD__REFS_FREED */
+    /* number of references (lifecycle.c); HD__REFS_NONE in HD_NONE, HD__REFS_FREED if freed */
+    atomic_int refs;
     uint8_t ndim, dtype;
     uint8_t mark;        /* HD__TENSOR; 0 in HD_NONE and in a freed tensor */
     uint8_t flags;       /* HD__F_... */
@@ -65,14 +68,14 @@ struct hd_tensor {
     hd__tensor_storage *storage;
     int64_t offset; /* distance of the first element from the storage's beginning, in elements */
     int64_t numel;
-    void *attachment; /* the autograd node, or NULL */
+    void *attachment; /* the tensor's autograd node; NULL if it has none */
     const hd__tensor_attachment_ops *attachment_ops;
     hd_tensor *base;          /* the base of a differentiable view, with a reference; else NULL */
     atomic_uint view_version; /* in a view: the storage's version for which `attachment` is valid */
-    /* true if hd_scope_return was called for the tensor in a scope inside its own, where the call
-     * moves nothing */
+    /* true if hd_scope_return was called for the tensor while a scope inside the tensor's own scope
+     * was the innermost one; such a call moves nothing */
     bool returned;
-    hd_scope *scope; /* the scope that owns it, or NULL */
+    hd_scope *scope; /* the scope that owns the tensor; NULL if none does */
     union {
         hd_tensor *prev; /* the tensor before it in the scope's list */
         /* In a freed tensor: a text with the name of the function that freed it, or with the end of
@@ -83,7 +86,7 @@ struct hd_tensor {
         hd_tensor *next;
         uintptr_t seal; /* in a freed tensor: a checksum of some fields (tensor_args.c) */
     };
-    const char *made_by; /* name of the public function that made it; always valid */
+    const char *made_by; /* name of the public function that made the tensor; never freed */
     int64_t sizes[HD_MAX_DIMS];
     int64_t strides[HD_MAX_DIMS];
     /* Set only with HD__F_LISTED: the neighbours in the list of live tensors, and the module that
@@ -121,8 +124,8 @@ static inline bool hd__tensor_is_tensor(const hd_tensor *x)
 }
 
 /* True if the object at x is a tensor of any dtype but bfloat16, which heed stores but does not
- * compute with. One comparison tests both, because HD__TENSOR is the sign bit of the 16-bit
- * number that mark and dtype form. */
+ * compute with. One comparison tests mark and dtype, because HD__TENSOR is the sign bit of the
+ * 16-bit number that they form. */
 static inline bool hd__tensor_is_computed(const hd_tensor *x)
 {
     return (int16_t)(x->mark << 8 | x->dtype) < INT16_MIN + (int)HD_BFLOAT16;
@@ -157,8 +160,8 @@ static inline int64_t hd__tensor_bytes_of(hd_dtype d)
     return bytes[d];
 }
 
-/* A new tensor lies in the block of its storage, HD__TENSOR_AT bytes after the storage's struct. A
- * view does not (lifecycle.c). */
+/* A new tensor lies in the block of its storage, HD__TENSOR_AT bytes after the beginning of the
+ * storage's struct. A view has a block of its own (lifecycle.c). */
 enum { HD__TENSOR_AT = 64 };
 static inline bool hd__tensor_in_storage(const hd_tensor *x)
 {
