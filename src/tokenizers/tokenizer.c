@@ -1,6 +1,6 @@
-/* tokenizer.c - what all tokenizers share: a table with the bytes of each token, decoding with this
- * table, and the public functions, which call those of the tokenizer's type. The simplest type is
- * here, too: its tokens are the 256 bytes. */
+/* tokenizer.c - the parts that all tokenizers share: a table with the bytes of each token, decoding
+ * with this table, and the public functions, which call the functions of the tokenizer's type. The
+ * simplest type is here, too: its tokens are the 256 bytes. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
  *
  * heed does not interpret these regular expressions. It recognises their texts, and knows the
  * properties in which they differ (hd__tokenizer_words). Several white space characters in a row
- * are a word. If another character follows them, the last of them does not belong to this word: if
- * it is a space, it begins the next word, and otherwise it is a word of its own. */
+ * are a word. If another character follows, the last white space character does not belong to this
+ * word: a space begins the next word, and any other white space is a word of its own. */
 #include <string.h>
 
 #include "tokenizers/chars.h"
