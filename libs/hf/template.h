@@ -249,7 +249,7 @@ hd__template_value hd__template_operate(hd__template_run *r, hd__template_value 
                                         hd__template_value a, hd__template_value b);
 
 /* Returns the value of v.key or v[key], or undefined if v has no such item. Fails if v is
- * undefined. */
+ * undefined, or if v is `loop` and has no such item. */
 hd__template_value hd__template_item_of(hd__template_run *r, hd__template_value v,
                                         hd__template_value key);
 /* The argument `of` of the next two functions is one of these, or the kind of the value whose

@@ -56,7 +56,7 @@ static bool replicas_ok(const hd_loader_options *o)
     }
     if (n > 0 && o->generator) {
         return hd_fail(HD_VALUE,
-                       "generator with num_replicas %" PRId64
+                       "generator is not NULL and num_replicas is %" PRId64
                        ": expected NULL, because the order follows from seed",
                        n);
     }

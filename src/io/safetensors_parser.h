@@ -24,8 +24,8 @@ typedef struct hd__safetensors_parser {
     hd_fail(HD_FORMAT, "'%.*s': %s '%.*s': " format, HD__CUT((p)->f->path), what, HD__CUT(name),   \
             __VA_ARGS__)
 
-/* Parses the n bytes at text with the function `parse`, and frees text. Returns the result of
- * `parse`. */
+/* Parses the n bytes at text with the function `parse`, and returns its result. Frees text, and p's
+ * fields json, name, text and shards. */
 bool hd__safetensors_parser_run(hd__safetensors_parser *p, char *text, size_t n,
                                 bool (*parse)(hd__safetensors_parser *p));
 

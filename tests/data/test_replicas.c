@@ -406,8 +406,8 @@ static const struct {
     {1, 2, -1, false, "hd_loader_new: rank -1 with num_replicas 2: expected 0 to 1"},
     {1, 0, 1, false, "hd_loader_new: rank 1 with num_replicas 0: expected 0 to 0"},
     {1, 2, 0, true,
-     "hd_loader_new: generator with num_replicas 2: expected NULL, because the order follows from "
-     "seed"},
+     "hd_loader_new: generator is not NULL and num_replicas is 2: expected NULL, because the order "
+     "follows from seed"},
     {INT64_MAX, 2, 0, false,
      "hd_loader_new: batch_size 9223372036854775807 with num_replicas 2: expected a product of at "
      "most 9223372036854775807"},

@@ -1,7 +1,8 @@
 /* attention_drop.h - which weights of a tile dropout keeps, in vectors: a part of
  * attention_tiles.h. The draws come from the MCG31 stream (draws.h) or from bits. */
 
-/* The place of a row of weights in the stream or in the bits. a is the stream's multiplier. */
+/* The place of a row of weights in the MCG31 stream or in the bits. a is the stream's
+ * multiplier. */
 typedef struct dice {
     const hdk_head *h;
     int64_t number;       /* index of the row's first weight */
@@ -31,7 +32,7 @@ static dice dice_at(const hdk_head *h, int64_t i, int64_t j)
     return d;
 }
 
-/* Returns the stream's elements for the first vector of the row at d. */
+/* Returns the elements of the MCG31 stream for the first HDK_V weights of the row at d. */
 HDK_INLINE vec_u32 dice_lanes(const dice *d)
 {
     return vmcg31_times((vec_u32){0} + d->x, d->even, d->odd);
