@@ -102,7 +102,8 @@ hd_tensor *hd__nn_attend(hd__nn_multi_head_attention *m, hd__nn_projected p, int
 {
     hd_tensor *context_vec = hd__nn_masked_attention(&m->base, p, first);
     int64_t b = hd_size(p.queries, 0), num_tokens = hd_size(p.queries, 2);
-    /* After fused attention, hd_contiguous copies nothing. */
+    /* Fused attention gives its result the strides of the queries, so hd_contiguous then copies
+     * nothing. */
     context_vec = hd_contiguous(hd_transpose(context_vec, 1, 2));
     context_vec = hd_view(context_vec, b, num_tokens, m->d_out);
     return hd_forward(m->out_proj, context_vec);

@@ -3,7 +3,8 @@
  * Need", eq. 1. */
 #include "nn/attention_weights.h"
 
-/* Returns softmax(queries keys^T / sqrt(d_out)) values; all of these are (n, d_out). */
+/* Returns softmax(queries @ keys^T / sqrt(d_out)) @ values. This result and p's three tensors are
+ * (n, d_out). */
 static hd_tensor *self_attend(hd_module *self, hd__nn_projected p)
 {
     hd_tensor *attn_scores = hd_matmul(p.queries, hd_t(p.keys)); /* (n, n) */

@@ -23,7 +23,8 @@ typedef struct hd__nn_attention {
 hd_module *hd__nn_attention_blank(const hd_module_type *type, int64_t d_in, int64_t d_out,
                                   bool qkv_bias);
 
-/* The results of W_key, W_query and W_value, (..., d_out) each. */
+/* The results of W_key, W_query and W_value: (..., d_out) each, or split into heads (b, num_heads,
+ * num_tokens, head_dim). */
 typedef struct hd__nn_projected {
     hd_tensor *keys, *queries, *values;
 } hd__nn_projected;
@@ -35,7 +36,7 @@ hd__nn_projected hd__nn_project(const hd__nn_attention *m, hd_tensor *x);
  * belong to the tokens from `first` on, and the keys and values (..., first + num_tokens, d) to all
  * tokens. The attention is fused unless the user has called hd_set_fused_attention(false). */
 hd_tensor *hd__nn_masked_attention(hd__nn_attention *m, hd__nn_projected p, int64_t first);
-/* Returns softmax(attn_scores / sqrt(d)) values, where d is the last size of keys. Applies
+/* Returns softmax(attn_scores / sqrt(d)) @ values, where d is the last size of keys. Applies
  * m->dropout, if it is not NULL, to the softmax. If m->keep is set, stores the weights after
  * dropout in m->weights. */
 hd_tensor *hd__nn_weigh(hd__nn_attention *m, hd_tensor *attn_scores, hd_tensor *keys,

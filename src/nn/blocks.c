@@ -90,7 +90,7 @@ hd_module *hd_transformer_block_new(hd_module *att, hd_module *ff, hd_module *no
     bool ok = true;
     for (int i = 0; i < 4; i++) {
         if (!hd__object(names[i], parts[i])) {
-            parts[i] = NULL; /* so that free_all does not free it again */
+            parts[i] = NULL; /* so that free_all skips it: it is not a live module */
             ok = false;
         }
     }

@@ -49,7 +49,7 @@ static hd_module *make(const hd_module_type *type, int64_t n, hd_module *const *
     hd_module *m = hd_module_new(type);
     bool ok = true;
     for (int64_t i = 0; i < n; i++) {
-        /* The loop goes on after a failure, because the list takes over every module. */
+        /* The loop goes on after a failure, so that every module is in the list or freed. */
         char name[40];
         snprintf(name, sizeof name, "modules[%" PRId64 "]", i);
         if (hd__object(name, modules[i])) {

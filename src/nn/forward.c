@@ -1,9 +1,9 @@
 /* forward.c - runs a module's forward in a scope of its own, and fails if any call inside failed.
  *
- * Each running forward is a frame on its thread's stack, and each frame counts its own failures
- * from 0. So hd_forward notices a failed call even if the forward ignored its NULL, if an older
- * error was set before, or if an inner module cleared its own errors. After a failure the random
- * generator has the state that it had before the forward. */
+ * Each thread has a stack of frames, one for each running forward. Each frame counts its own
+ * failures from 0. So hd_forward notices a failed call even if the forward ignored its NULL, if an
+ * older error was set before, or if an inner module cleared its own errors. After a failure the
+ * random generator has the state that it had before the forward. */
 #include "base/error/lasting.h"
 #include "base/random/draws.h"
 #include "nn/module_args.h"
@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How a forward began: by hd_forward, by hd_forward_begin in the user's code, or by
- * hd_forward_begin in a function of heed. In the last case errors begin with the name of heed's
- * function, not with the module's class. ENDED: the frame only waits to be removed. */
+/* How a forward began. BY_FORWARD: hd_forward began it. BY_BEGIN: the user's code called
+ * hd_forward_begin. BY_HEED: a function of heed called hd_forward_begin, so errors begin with the
+ * name of this function, not with the module's class. ENDED: the frame only waits to be removed. */
 enum how { BY_FORWARD, BY_BEGIN, BY_HEED, ENDED };
 
 typedef struct frame {
@@ -21,7 +21,7 @@ typedef struct frame {
     hd_module *m;
     hd_scope *scope;
     uint64_t serial;   /* the scope's serial number */
-    uint64_t failures; /* the outer frame's failures before this one began */
+    uint64_t failures; /* the outer frame's failures before this frame began */
     enum how how;
     const char *name; /* hd__debug_module before this frame: the outer module's path */
     hd__draws draws;  /* the random draws of the forward; it is large, so frames are not copied */
@@ -170,9 +170,9 @@ static void leave_top(hd_tensor *y)
     hd_free(left);
 }
 
-/* Checks that the scopes of f and of the frames above it are open, and no others above them.
- * Otherwise returns false with an error that names f's module, whose forward has closed one of them
- * or left another one open. */
+/* Checks that the scopes of f and of the frames above f are open, and no other scopes above that of
+ * f. Otherwise returns false with an error that names f's module: its forward has closed one of
+ * these scopes, or left another scope open. */
 static bool scopes_ok(frame *f)
 {
     bool innermost = hd__scope_top == f->scope && hd__scope_serial(hd__scope_top) == f->serial;

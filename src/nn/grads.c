@@ -1,6 +1,6 @@
 /* grads.c - writes a module's gradients into a dictionary and reads them back. A checkpoint that is
- * taken between two backwards of one step needs them besides the state_dict. Reading copies all
- * gradients before it changes one. */
+ * taken between two backwards of one step needs the gradients besides the state_dict. Reading
+ * copies all gradients before it changes one. */
 #include "heed/nn.h"
 #include "tensor/for_nn_and_optim.h"
 

@@ -387,7 +387,7 @@ double hd_norm_eps(const hd_module *m)
 
 typedef struct activation {
     hd_module base;
-    bool flag; /* ReLU and SiLU: inplace; GELU: approximate="tanh" */
+    bool flag; /* ReLU, SiLU: inplace; GELU: true for approximate="tanh", false for "none" */
 } activation;
 
 static hd_tensor *relu_forward(hd_module *self, hd_tensor *x)

@@ -264,9 +264,9 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
            hd_assign(e->tensor, t);
 }
 
-/* Checks that child may become a child of m, which may be NULL. Otherwise returns false with an
- * error. After a failure, *ours is true if the caller must free child, and false if child has a
- * parent, which frees it, or contains m. */
+/* Checks that child may become a child of m, which may be NULL. Then *ours is true: if the caller
+ * fails later, it must free child. Otherwise returns false with an error, and *ours is false:
+ * child is not a module, has a parent, which frees it, or contains m. */
 static bool child_ok(const hd_module *m, const hd_module *child, bool *ours)
 {
     *ours = false;
@@ -429,7 +429,7 @@ void hd_module_free(hd_module *m)
 
 /* ---------------------------------------------------------------- training */
 
-/* The walk allocates nothing, so this cannot fail half-way. */
+/* Cannot fail half-way, because hd__module_after allocates nothing. */
 bool hd_module_train(hd_module *m, bool on)
 {
     HD__CALL("hd_module_train");

@@ -19,9 +19,11 @@ typedef enum hd__nn_kind {
 typedef struct hd__nn_entry {
     char *name;
     hd__nn_kind kind;
-    hd_tensor **tensor; /* the field of a tensor in the module's struct; NULL for a child */
-    hd_module **child;  /* the field of a child in the module's struct; NULL in a container */
-    hd_module *own;     /* the child itself, if the module is a container */
+    hd_tensor **tensor; /* address of the tensor's field in the module's struct; NULL: a child */
+    /* address of the child's field in the module's struct; NULL: a tensor, or a container's
+     * child */
+    hd_module **child;
+    hd_module *own; /* the child itself, if the module is a container; otherwise NULL */
 } hd__nn_entry;
 
 /* A stray is a module without a parent that another module's forward has run.
@@ -33,7 +35,7 @@ typedef struct hd__nn_stray {
 } hd__nn_stray;
 
 struct hd__module {
-    hd_module *parent; /* NULL if the user frees it */
+    hd_module *parent; /* the module that holds this one; NULL: none, so the user frees this one */
     hd_module *above;  /* for hd__module_after: the module from which the walk came to this one */
     int64_t place;     /* for hd__module_after: this module's index among above's entries */
     bool training;
@@ -68,8 +70,8 @@ bool hd__nn_has_children(const hd_module *m);
 
 /* Returns the module that follows m in the order of hd_module_visit, which begins with root; NULL
  * after the last one. Needs no memory and no recursion: on the way down it stores in each module
- * the module from which it came (`above`). So only one thread may walk at a time. `parent` is not
- * enough, because the user may have put another module into a field since the registration. */
+ * the module from which it came (`above`). So only one thread may walk at a time. The walk cannot
+ * use `parent`: the user may have put a module without this parent into a field. */
 hd_module *hd__module_after(const hd_module *root, hd_module *m);
 
 /* Registers a child of a container m, as hd_register_module does, but without a field in m's
@@ -84,9 +86,9 @@ extern HD__TLS uint64_t hd__nn_modules_freed;
 /* ---------------------------------------------------------------- making and drawing */
 
 /* A constructor allocates all tensors first and draws their values last. So a module that is too
- * large fails at once, and no random number is drawn for it. The functions named `blank` make a
- * module whose parameters have undefined values, and set its `draw`. Under HD_NO_INIT the
- * parameters are zero, and nothing is drawn. */
+ * large fails at once, and no random number is drawn for it. A function whose name ends in
+ * _blank makes parameters with undefined values, and the module's `draw` fills them later. Under
+ * HD_NO_INIT the parameters are zero, and nothing is drawn. */
 
 /* Ends a constructor: calls hd_module_ready, then draws the values of m and of all modules below
  * it. If `draw` is not NULL, it becomes the function that draws m's own tensors. Returns m. On

@@ -22,10 +22,10 @@ typedef struct problems {
 typedef struct source {
     /* contiguous and of the item's dtype; NULL if the dictionary has no such tensor */
     hd_tensor *t;
-    /* A tensor with several names has several items. Only the source of its first item uses these
-     * fields, for all of them. */
-    bool named;       /* the dictionary has one of the names */
-    int64_t supplied; /* 1 + the index of the first of them that has a `t`; 0 if none has one */
+    /* A tensor with several names has several items. Only the source of its first item uses the
+     * next two fields, for all these items. */
+    bool named;       /* true if the dictionary has one of the tensor's names */
+    int64_t supplied; /* 1 + the index of the first of these items whose source has a t; 0: none */
 } source;
 
 /* Adds `name` to list `which` and to the report, with the text what + other + rest. If memory runs

@@ -2,10 +2,11 @@
  * projections into one.
  *
  * Internally, tensors are (sequence, batch, embed_dim). For the attention itself, the heads of
- * all b sequences of a batch form one dimension of b * num_heads. With need_weights, heed computes
- * the softmax itself, and a query whose keys are all masked gives NaN. Without need_weights, as in
- * hd_forward, it calls hd_scaled_dot_product_attention_with, and such a query gives 0. PyTorch 2.13
- * does the same in training. */
+ * all b sequences of a batch form one dimension of b * num_heads. In shapes, l is the number of
+ * queries, and s the number of keys. With need_weights, heed computes the softmax itself, and a
+ * query whose keys are all masked gives NaN. Without need_weights, as in hd_forward, heed calls
+ * hd_scaled_dot_product_attention_with, and such a query gives 0. PyTorch 2.13 does the same in
+ * training. */
 #include "nn/layers.h"
 #include "nn/module_args.h"
 
@@ -15,7 +16,8 @@
 
 typedef struct multihead_attention {
     hd_module base;
-    /* (3E, E), where E is embed_dim; HD_NONE if the next three weights are used instead */
+    /* (3E, E), where E is embed_dim, if kdim and vdim are E, too; the next three weights are then
+     * HD_NONE. Otherwise they are used, and in_proj_weight is HD_NONE. */
     hd_tensor *in_proj_weight;
     hd_tensor *q_proj_weight, *k_proj_weight, *v_proj_weight; /* (E, E), (E, kdim), (E, vdim) */
     hd_tensor *in_proj_bias;                                  /* (3E,), or HD_NONE */
@@ -100,7 +102,7 @@ static void warn_two_kinds(const call_args *a)
 static bool call_ok(const multihead_attention *m, const hd_tensor *query, const hd_tensor *key,
                     const hd_tensor *value, const call_args *a)
 {
-    HD__CALL("hd_multihead_attention"); /* errors name it, even if hd_forward was called */
+    HD__CALL("hd_multihead_attention"); /* the name in errors, even after hd_forward */
     if (!rank_ok(query, key, value) || !input_ok(m, "query", query, "embed_dim", m->embed_dim) ||
         !input_ok(m, "key", key, "kdim", m->kdim) ||
         !input_ok(m, "value", value, "vdim", m->vdim)) {
@@ -144,15 +146,16 @@ static hd_tensor *widen_mask(hd_tensor *mask, int64_t more)
     return hd_cat(-1, mask, hd_zeros_n(hd_dtype_of(mask), n, sizes));
 }
 
-/* True if attn_mask is ignored because is_causal is set. As in PyTorch, this is so without
- * need_weights and without a key_padding_mask. */
+/* True if the call ignores attn_mask because is_causal is set. As in PyTorch, it does so only if
+ * need_weights is false and there is no key_padding_mask. */
 static bool only_causal(const call_args *a)
 {
     return a->is_causal && !a->need_weights && a->key_padding_mask == HD_NONE;
 }
 
 /* Returns the sum of both masks, which is added to the scores and broadcasts to (b * num_heads, l,
- * s). Returns HD_NONE if there is no mask. s includes the `more` appended keys. */
+ * s). Returns HD_NONE if there is no mask, or if only_causal is true. s includes the `more`
+ * appended keys. */
 static hd_tensor *merged_mask(const multihead_attention *m, const call_args *a, hd_dtype d,
                               int64_t b, int64_t s, int64_t more)
 {
@@ -202,9 +205,9 @@ static hd_tensor *split_heads(const multihead_attention *m, hd_tensor *x)
     return hd_transpose(hd_reshape(x, n, b * m->num_heads, m->embed_dim / m->num_heads), 0, 1);
 }
 
-/* Returns the keys or values x (n, b, E) split into heads: (b * num_heads, n + more, head_dim),
- * where `more` counts the rows that are appended to each sequence: `bias` (1, 1, E) if it is not
- * HD_NONE (add_bias_kv), and a row of zeros with add_zero_attn. */
+/* Splits the keys or values x (n, b, E) into heads: returns (b * num_heads, n + more, head_dim).
+ * `more` is the number of rows that are appended to each sequence: the row `bias` (1, 1, E) unless
+ * it is HD_NONE (add_bias_kv), and a row of zeros if add_zero_attn is set. */
 static hd_tensor *key_heads(const multihead_attention *m, hd_tensor *x, hd_tensor *bias)
 {
     if (bias != HD_NONE) {
@@ -217,9 +220,9 @@ static hd_tensor *key_heads(const multihead_attention *m, hd_tensor *x, hd_tenso
     return x;
 }
 
-/* Returns softmax(q k^T / sqrt(head_dim) + mask) v, (b * num_heads, l, head_dim); NULL on error.
- * With need_weights, sets *weights to the softmax after dropout. Without it, the attention is
- * fused. */
+/* Returns softmax(q @ k^T / sqrt(head_dim) + mask) @ v (b * num_heads, l, head_dim); NULL on error.
+ * With need_weights, sets *weights to the softmax after dropout. Without need_weights, the
+ * attention is fused. */
 static hd_tensor *packed_attention(const multihead_attention *m, hd_tensor *q, hd_tensor *k,
                                    hd_tensor *v, hd_tensor *mask, const call_args *a,
                                    hd_tensor **weights)
@@ -269,7 +272,8 @@ static hd_tensor *shaped_weights(const multihead_attention *m, hd_tensor *w, con
 }
 
 /* Returns the attention for given[] = {query, key, value} in the caller's layout. Unless weights is
- * NULL, sets *weights to the attention weights. Returns NULL on error. */
+ * NULL, sets *weights to the attention weights, or to HD_NONE without need_weights. Returns NULL on
+ * error. */
 static hd_tensor *packed_run(const hd_module *self, hd_tensor *const *given, const call_args *a,
                              hd_tensor **weights)
 {

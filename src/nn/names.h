@@ -15,7 +15,7 @@
 typedef struct hd__nn_walk {
     hd_module *root, *m;    /* m: the current module */
     const hd__nn_entry *at; /* the entry in which m was found; NULL for root */
-    bool named;             /* set by the caller to get `path` */
+    bool named;             /* the caller sets it; true: the walk sets `path` */
     hd__text path;          /* m's dotted name; empty for root */
     struct hd__nn_step {
         hd_module *m;
@@ -52,10 +52,10 @@ enum { HD__UNNAMED = 16 };
 bool hd__nn_collect(const hd_module *m, int kinds, hd__nn_items *items);
 void hd__nn_items_free(hd__nn_items *items);
 
-/* Returns the entry with this dotted name whose kind is in the mask `kinds`. If m has none, fails
- * with "Linear has no buffer \"mask\"", where `what` is "buffer". Unless holder is NULL, sets
- * *holder to the module that has the entry. If holder is NULL, an empty field fails in the same
- * way. */
+/* Returns the entry with this dotted name whose kind is in the mask `kinds`. If m has none, returns
+ * NULL with the error "Linear has no buffer \"mask\"", where `what` is "buffer". If holder is NULL,
+ * does the same for an entry whose field is empty. Otherwise sets *holder to the module that has
+ * the entry. */
 hd__nn_entry *hd__nn_find(const hd_module *m, const char *name, int kinds, const char *what,
                           hd_module **holder);
 

@@ -1,8 +1,8 @@
 /* summary.c - hd_module_summary, which is PyTorch's print(model).
  *
- * A module's text is its class name and, in brackets, the lines of its extra text and then of its
- * children: "(name): " and the child's text. All lines inside the brackets are indented by two
- * columns. */
+ * A module's text is its class name and a pair of brackets. The brackets contain the lines of the
+ * module's extra text, and then, for each child, "(name): " and the child's text. All lines inside
+ * the brackets are indented by two columns. */
 #include "nn/containers.h"
 #include "nn/names.h"
 
@@ -50,7 +50,8 @@ typedef struct open_levels {
  * level indents it further. */
 enum { LEVELS_MOST = 1000 };
 
-/* Writes to at->text the module's text up to its first child, or up to its closing bracket. */
+/* Writes to at->text the module's text up to its first child; without children, up to its closing
+ * bracket. */
 static void begin_text(level *at)
 {
     const hd_module *m = at->m;
@@ -115,8 +116,8 @@ static void end_equal(level *at)
     at->first = at->next;
 }
 
-/* Takes over `text`, the complete text of the child `name`. Adds it at once, or for a ModuleList
- * when a child with another text follows. */
+/* Takes over `text`, the complete text of the child `name`. Adds it at once. A ModuleList adds it
+ * only when a child with another text follows, or when the list ends. */
 static void take_child(level *at, const char *name, hd__text text)
 {
     if (!hd__nn_is_module_list(at->m)) {

@@ -59,9 +59,9 @@ static int some_true(hd_tensor *mask)
     return any ? hd_item_int(any) != 0 : -1;
 }
 
-/* A normal distribution, truncated to [a, b]. Its candidates are drawn from the normal distribution
- * (`normal`) if [a, b] covers enough of it; otherwise uniformly from [a, b], and accepted with a
- * probability proportional to the density. */
+/* A normal distribution, truncated to [a, b]. If [a, b] covers enough of it, `normal` is true, and
+ * candidates come from the normal distribution. Otherwise they are uniform in [a, b], and each is
+ * accepted with a probability proportional to its density. */
 typedef struct truncation {
     double mean, std, a, b;
     bool normal;
@@ -73,9 +73,9 @@ static hd_tensor *draw_candidates(const truncation *t, hd_tensor *c)
 }
 
 /* Returns a bool tensor that is true where a candidate in c is refused; NULL on error. A normal
- * candidate is refused outside of [a, b]. A uniform one is refused if log v > -0.5 ((c - mean) /
- * std)^2 + 0.5 mode^2, where v is uniform in [0, 1), and mode is (m - mean) / std for the point m
- * of [a, b] nearest to the mean. */
+ * candidate is refused outside of [a, b]. A uniform candidate is refused if log(v) > -0.5 *
+ * ((c - mean) / std)^2 + 0.5 * mode^2, where v is uniform in [0, 1), and mode is (m - mean) / std
+ * for the point m of [a, b] nearest to the mean. */
 static hd_tensor *refused(const truncation *t, hd_tensor *c)
 {
     if (t->normal) {
@@ -97,8 +97,8 @@ static bool truncation_ok(double mean, double std, double a, double b)
 }
 
 /* Returns a tensor of x's shape that hd_normal_ fills with the same numbers as x; NULL on error.
- * hd_normal_ fills a contiguous tensor in blocks and any other one number by number, which gives
- * other numbers. So if x is not contiguous, the result has gaps between its elements. */
+ * hd_normal_ fills a contiguous tensor in blocks, and any other tensor number by number, with other
+ * results. So if x is not contiguous, the result has gaps between its elements. */
 static hd_tensor *drawn_like(hd_tensor *x)
 {
     hd_tensor *y = hd_clone(x);
@@ -166,8 +166,9 @@ static bool has_two_dims(const hd_tensor *x)
             hd_fail(HD_SHAPE, "x %s: expected two dimensions or more", HD__DIMS(x)));
 }
 
-/* Sets *f to the fans of a weight (out, in, sizes...): f->in is in, and f->out is out, each times
- * the product of `sizes`. Returns false with an error if x has fewer than two dims. */
+/* Sets *f to the fans of the weight x (out, in, sizes...): f->in is in * size, and f->out is
+ * out * size, where size is the product of `sizes`. Returns false with an error if x has fewer than
+ * two dims. */
 static bool fans_of(const hd_tensor *x, fans *f)
 {
     if (!has_two_dims(x)) {

@@ -12,7 +12,7 @@
 
 typedef struct grads {
     hd__optim_walk w; /* the walk over the gradients that exist and have elements */
-    /* sums[g] is the sum of |x|^p over grain g, at most HD__GRAIN elements of a gradient
+    /* sums[g] is the sum of |x|^p over grain g, which is a part of one gradient, or all of it
      * (walk.h) */
     double *sums;
     int kernel;    /* the kernel that changes the gradients */
@@ -46,9 +46,9 @@ static bool collect(const hd_list *parameters, grads *f)
 
 /* ---------------------------------------------------------------- norms */
 
-/* Adds |x|^p to f->sums[grain] for elements [begin, end) of gradient i, where p is f->number; an
- * infinite p takes the maximum or minimum of |x| instead. If the gradient is not contiguous, reads
- * its copy row by row. */
+/* Adds |x|^p to f->sums[grain] for elements [begin, end) of gradient i, where p is f->number. If p
+ * is INFINITY or -INFINITY, the sum becomes the maximum or minimum of |x| instead. If the gradient
+ * is not contiguous, reads its copy row by row. */
 static void sum_run(int64_t i, int64_t grain, int64_t begin, int64_t end, void *arg)
 {
     const grads *f = arg;
@@ -71,7 +71,8 @@ static double first_sum(double p)
     return p == -INFINITY ? INFINITY : 0;
 }
 
-/* Returns the total of the n sums. If p is infinite, returns their maximum or minimum instead. */
+/* Returns the total of the n sums. If p is INFINITY, returns their maximum, and if p is -INFINITY,
+ * their minimum. */
 static double fold(const double *sums, int64_t n, double p)
 {
     double sum = first_sum(p);
@@ -104,7 +105,7 @@ static bool total_norm(grads *f, double p, double *norm)
     const double *from = sums;
     for (int64_t i = 0; i < w->n; i++) {
         int64_t grains = hd__optim_grains(w->x[i]);
-        /* overwrites a sum of a grain that is not needed any more */
+        /* overwrites the sum of a grain, which is not needed any more */
         sums[i] = root(fold(from, grains, p), p);
         from += grains;
     }
@@ -124,8 +125,8 @@ static void change_run(int64_t i, int64_t grain, int64_t begin, int64_t end, voi
     hdk_optim()->change[f->kernel][hd_dtype_of(x)](data, begin, end, f->number);
 }
 
-/* Notes the versions of the clipped gradients for src/diagnose/stale_gradients.c, so that a
- * gradient that a step has used still counts as used. */
+/* Clipping gives each gradient a new version. Notes it for src/diagnose/stale_gradients.c, where a
+ * gradient that a step has used then still counts as used. */
 static void note_clip(const hd_list *parameters)
 {
     for (int64_t i = 0; hd__error_warns() && i < hd_list_len(parameters); i++) {

@@ -61,24 +61,27 @@ struct hd_optim {
     hd__optim_slot *slots;
     int64_t n_groups, groups_room;
     hd__optim_group *groups;
-    /* the value of hd__tensor_taken_over when the states last had their parameters' dtypes */
+    /* the value of hd__tensor_taken_over (it counts conversions of parameters) when the states were
+     * last converted to the dtypes of their parameters */
     unsigned int dtypes;
     bool scheduled; /* a schedule was made for this optimizer */
     bool stepped;   /* the optimizer has stepped since its first schedule was made */
     /* For warnings (stale_gradients.c in src/diagnose). */
     uint64_t number; /* the optimizer's number, from 1 on; no two share one */
     bool told_used;  /* the warning of stale gradients was given */
-    /* number of steps in a row without a gradient, because hd_backward's gradients were freed */
+    /* number of successive steps that found no gradient, because the gradients of hd_backward were
+     * freed before */
     int freed;
-    /* number of steps in a row without a gradient, because no parameter requires grad */
+    /* number of successive steps that found no gradient, because no parameter requires grad */
     int frozen;
 };
 
 extern atomic_int hd__optim_alive; /* the number of optimizers that exist */
 
-/* Returns a new optimizer with one group. If options is NULL, it has the defaults. The parameters
- * must be distinct leaves of a floating-point dtype that are not expanded. Returns NULL with an
- * error if they are not, if the list is empty, if the options are wrong, or if memory runs out. */
+/* Returns a new optimizer with one group, which has the default options if `options` is NULL. The
+ * parameters must be distinct leaves of a floating-point dtype that are not expanded. Returns NULL
+ * with an error if a parameter is not, if the list is empty, if the options are wrong, or if memory
+ * runs out. */
 hd_optim *hd__optim_new(const hd__optim_type *type, const hd_list *parameters, const void *options);
 
 static inline double *hd__optim_lr(const hd_optim *o, int64_t group)

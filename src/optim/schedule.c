@@ -25,7 +25,7 @@ static bool schedule_step_ok(const hd_schedule *s, int64_t t)
     return !type->step_ok || type->step_ok(&s->options, t);
 }
 
-/* Sets the momentum of each group to that of step s->t, if the type has one. */
+/* Sets the momentum of each group to that of step s->t, if schedules of this type change it. */
 static void set_momentum(const hd_schedule *s)
 {
     hd_optim *o = s->o;
@@ -140,8 +140,9 @@ static bool saved_metric(hd__optim_saved *v, hd_schedule *s)
            saved_count(v, "cooldown_counter", 0, p->cooldown, &s->cooldown);
 }
 
-/* Writes the state of s, or reads it into *s and lr. When it reads, values that no step changes
- * must equal those of s. Returns false with an error otherwise. */
+/* Writes the state of s to v->to. If v->to is NULL, reads v->from instead: the lr of each group into
+ * lr, and all else into *s. Returns false with an error if this fails, or if a value that no step
+ * changes differs from that of s. */
 static bool schedule_visit(hd__optim_saved *v, hd_schedule *s, double *lr)
 {
     const hd__schedule_type *type = s->type;

@@ -4,7 +4,7 @@
 
 #include "optim/optim.h"
 
-/* The options of ConstantLR, StepLR and LinearLR. Each reads its own fields. */
+/* The options of ConstantLR, StepLR and LinearLR. Each type reads only its own fields. */
 typedef struct hd__schedule_plain_lr {
     double factor, gamma, start_factor, end_factor;
     int64_t total_iters, step_size;

@@ -200,7 +200,8 @@ hd_schedule *hd_cosine_warmup_new(hd_optim *o, const hd_cosine_warmup_options *c
 
 /* ---------------------------------------------------------------- one cycle */
 
-/* A cycle has phases. In each phase the lr goes from one of these three values to another. */
+/* The lr of a cycle has three values: LOW, its first; HIGH, its maximum; and LOWEST, its last. In
+ * each phase of the cycle, the lr goes from one of these values to another. */
 typedef enum height { LOW, HIGH, LOWEST } height;
 typedef struct phase {
     height from, to;

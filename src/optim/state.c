@@ -65,9 +65,9 @@ bool hd_optim_save(const hd_optim *o, hd_dict *d, const char *prefix)
 
 /* ---------------------------------------------------------------- reading */
 
-/* Sets *state to a copy of the saved state k of slot i. Returns false with an error if that fails,
- * or if o needs this state but it is not saved. After a one-cycle schedule has set the momentum to
- * 0, o does not need the state of the momentum. */
+/* Sets *state to a copy of the saved state k of slot i. If this state is not saved, but o does not
+ * need it, leaves *state unchanged: o needs no state of the momentum after a one-cycle schedule has
+ * set the momentum to 0. Otherwise returns false with an error if the state cannot be read. */
 static bool read_state(hd__optim_saved *s, const hd_optim *o, int64_t i, int k, hd_tensor **state)
 {
     const hd__optim_type *type = o->type;

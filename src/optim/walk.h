@@ -23,8 +23,8 @@ typedef void (*hd__optim_run)(int64_t i, int64_t grain, int64_t begin, int64_t e
 
 /* Calls run for all elements, in parallel. A grain has HD__GRAIN elements. The last grain of a
  * tensor may have fewer, and a tensor that is not contiguous is one grain. `writes` is true if run
- * changes dense[i]. If dense[i] is then a copy, run gets -1 as the grain, and the copy is written
- * back to x[i] after run. */
+ * changes dense[i]. In this case, if dense[i] is a copy, run gets -1 as the grain, and the copy is
+ * written back to x[i] after run. */
 void hd__optim_walk_all(const hd__optim_walk *w, bool writes, hd__optim_run run, void *arg);
 int64_t hd__optim_grains(const hd_tensor *x); /* returns the number of grains of x */
 

@@ -25,8 +25,8 @@ typedef struct hd__bpe_needle {
     const char *s;
     int64_t n;
     int32_t index; /* the index of the token in hd__bpe.added */
-    /* of needles with equal texts, the search finds the one with the lowest rank; the ranks of
-     * special tokens are below all others */
+    /* of needles with equal texts, the search finds the one with the lowest rank; among patterns,
+     * the ranks of special tokens are below all others */
     int32_t rank;
     /* the index of the longest other needle that is a prefix of this one; -1: none */
     int32_t prefix;
@@ -47,8 +47,9 @@ typedef enum hd__bpe_prepend { HD__NO_METASPACE, HD__NEVER, HD__FIRST, HD__ALWAY
 
 typedef struct hd__bpe_form {
     hd__bpe_normalizer normalizer;
-    /* HD__NO_METASPACE: spaces stay. HD__NEVER, HD__FIRST, HD__ALWAYS: U+2581 replaces spaces, and
-     * is also put before no piece of a text, its first piece, or every piece. */
+    /* HD__NO_METASPACE: spaces stay. In all other cases U+2581 replaces spaces. HD__FIRST also puts
+     * it before the first piece of a text, and HD__ALWAYS before every piece, unless the piece
+     * begins with a space or with U+2581. */
     hd__bpe_prepend metaspace;
     /* how a text is split into words, whose first parts are bytes; NULL: the whole text is one
      * word, whose first parts are characters */

@@ -37,7 +37,7 @@ static const char *const model_keys[] = {"type",
                                          "merges",
                                          NULL};
 
-/* Returns the id of the token that s spells, or -1 if there is none. Sets r->bytes to its bytes. */
+/* Sets r->bytes to the bytes that s spells. Returns the id of their token; -1 if there is none. */
 static int32_t find_token(hd__bpe_reader *r, const char *s, int64_t n)
 {
     hd__text_cut(&r->bytes, 0);
@@ -73,8 +73,8 @@ static void merge_fail(hd__bpe_reader *r, const char *s, int64_t n, const char *
                  lines ? "line" : "model.merges at", r->first + r->rank, HD__CLIP(s, n), expected);
 }
 
-/* Adds the merge s, "left right", to r->b. Sets r->failed, with an error, unless these two tokens
- * form a third one, which no earlier line of merges.txt makes. */
+/* Adds the merge s, "left right", to r->b. Sets r->failed, with an error, if these are not two tokens
+ * that form a third one, or if an earlier line of merges.txt makes the third one already. */
 static void add_merge(hd__bpe_reader *r, const char *s, int64_t n)
 {
     hd__bpe *b = r->b;
@@ -196,7 +196,7 @@ static const char *const added_names[] = {
     OF_ADDED "lstrip", OF_ADDED "rstrip",  OF_ADDED "single_word",
 };
 
-/* Adds a token to r->added, and its text and its pattern, the normalized text, to r->added_text. */
+/* Adds a token to r->added, and its text s and its pattern (hd__bpe_added) to r->added_text. */
 static void keep_added(hd__bpe_reader *r, const char *s, size_t n, int64_t id, const bool *flags)
 {
     r->failed =
@@ -264,7 +264,7 @@ static void read_added(hd__bpe_reader *r, hd__bpe_value v)
     }
 }
 
-/* Sets r->failed, with an error, if `a` occurs twice, or the vocabulary has it with another id. */
+/* Sets r->failed, with an error, if a occurs twice, or if its text or id belongs to another token. */
 static void check_added(hd__bpe_reader *r, const hd__bpe_added *a)
 {
     int64_t n;
@@ -285,8 +285,8 @@ static void check_added(hd__bpe_reader *r, const hd__bpe_added *a)
     }
 }
 
-/* Returns the flags of an added token. As in the Python package tokenizers, it is special only if
- * its pattern, the normalized text, equals the text of a special token. */
+/* Returns the flags of the added token a. As in the Python package tokenizers, a is special only if
+ * its pattern equals the text of a special token. */
 static uint8_t kind_of(const hd__bpe_reader *r, const hd__bpe_added *a)
 {
     const hd__bpe_added *named = hd__bpe_added_find(r->b, a->pattern, a->pattern_n);
@@ -296,7 +296,7 @@ static uint8_t kind_of(const hd__bpe_reader *r, const hd__bpe_added *a)
                      (spaced ? HD__SPACED_TOKEN : 0));
 }
 
-/* Sets the pointers of r->b's added tokens into r->added_text, which must not grow any more. Then
+/* Makes r->b's added tokens point into r->added_text, which must not grow any more. Then
  * indexes and checks the tokens, and sets their flags. On failure, sets r->failed and an error. */
 static void enter_added(hd__bpe_reader *r)
 {

@@ -26,7 +26,7 @@ typedef struct hd__bpe_source {
 } hd__bpe_source;
 
 typedef struct hd__bpe_entry {
-    int64_t begin, n; /* the token's bytes are those of entries.bytes in [begin, begin + n) */
+    int64_t begin, n; /* the token has bytes [begin, begin + n) of hd__bpe_entries.bytes */
     bool hidden;      /* true if encoding never uses this token for a word */
 } hd__bpe_entry;
 
@@ -116,12 +116,12 @@ typedef struct hd__bpe_value {
     size_t begin, end;
 } hd__bpe_value;
 
-hd__bpe_value hd__bpe_whole(hd__bpe_reader *r); /* the object that is the file */
+hd__bpe_value hd__bpe_whole(hd__bpe_reader *r); /* returns the object that makes up the file */
 
 /* A loop over the members of an object, or the items of an array:
  *   hd__bpe_each w;
  *   for (hd__bpe_each_begin(r, &w, v); hd__bpe_each_next(r, &w);) { ... w.name, w.item ... }
- * The loop must run to its end. */
+ * The loop must run to its end, where it frees its memory. */
 typedef struct hd__bpe_each {
     hd__json j;
     hd__text name;

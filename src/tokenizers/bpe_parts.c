@@ -1,6 +1,6 @@
 /* bpe_parts.c - reads the components of a tokenizer.json around the model. The normalizer, the
  * pre-tokenizer and the decoder are lists of components. heed writes such a list as a short text,
- * and looks this text up in a table of those that it knows. */
+ * and looks this text up in a table of the short texts that it supports. */
 #include "tokenizers/bpe_json.h"
 
 /* ---------------------------------------------------------------- components */
@@ -182,7 +182,7 @@ void hd__bpe_parts_read(hd__bpe_reader *r, hd__bpe_value normalizer, hd__bpe_val
 #define IDS "ids in post_processor.special_tokens"
 
 /* Adds the ids of the template's special token `name` to `to`. `tokens` is the object that maps
- * names to ids. Sets r->failed, with an error, if it lacks the name. */
+ * names to ids. Sets r->failed, with an error, if this object lacks the name. */
 static void add_template_token(hd__bpe_reader *r, hd__bpe_value name, hd__bpe_value tokens,
                                hd__tokenizer_ids *to)
 {
@@ -205,9 +205,9 @@ static void add_template_token(hd__bpe_reader *r, hd__bpe_value name, hd__bpe_va
     r->failed = r->failed || to->failed;
 }
 
-/* Sets r->b->before and r->b->after to the ids of the special tokens before and after the text in
- * the template `single`. The text is the Sequence "A". Sets r->failed, with an error, unless it
- * occurs once. */
+/* In the template `single`, the Sequence "A" stands for the text. Sets r->b->before and r->b->after
+ * to the ids of the special tokens before and after this Sequence. Sets r->failed, with an error,
+ * unless it occurs once, and no other Sequence occurs. */
 static void read_template(hd__bpe_reader *r, hd__bpe_value single, hd__bpe_value tokens)
 {
     hd__bpe_each w;

@@ -101,8 +101,8 @@ bool hd__bpe_source_get(hd__bpe_source *f, const hd_dict *d, const char *name)
 
 /* ---------------------------------------------------------------- tokens */
 
-/* Sets the id of the next entry of r->entries. Sets r->failed, with an error, if another entry has
- * this id, or if memory runs out. */
+/* Gives the id to the entry that is added to r->entries next. Sets r->failed, with an error, if
+ * another entry has this id, or if memory runs out. */
 static void id_take(hd__bpe_reader *r, int64_t id)
 {
     hd__bpe_entries *e = &r->entries;

@@ -3,8 +3,8 @@
  * nfc_tables.c has the tables; Hangul syllables are computed. */
 #include "tokenizers/nfc.h"
 
-/* A list of characters. A number holds the code point in its low bits, and the combining class in
- * the bits from 24 on. */
+/* A list of characters. Each number in v holds a character: its code point in the low bits, and its
+ * combining class in the bits from 24 on. */
 typedef struct chars {
     uint32_t *v;
     int64_t n, room;
@@ -161,9 +161,9 @@ static uint32_t compose(uint32_t a, uint32_t b)
     return 0;
 }
 
-/* Composes characters in place. A character composes with the last character of class 0 before it,
- * if `compose` finds a character for these two, and every character between them has a lower
- * class. */
+/* Composes characters in place. A character c composes with the last character of class 0 before c,
+ * if `compose` finds a character for these two, and every character between them has a lower class
+ * than c. */
 static void compose_all(chars *c)
 {
     int64_t n = 0, starter = -1;

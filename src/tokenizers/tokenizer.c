@@ -120,7 +120,7 @@ typedef struct decoding {
     bool skip;    /* true: leaves out special tokens */
     bool replace; /* true: U+FFFD replaces bytes that are not UTF-8 */
     hd__text text;
-    size_t run; /* the offset in text.s at which the byte tokens at its end begin */
+    size_t run; /* the offset in text.s of the sequence of byte tokens with which the text ends */
 } decoding;
 
 /* Ends the sequence of byte tokens that begins at d->run: sets d->run to the end of the text. If
