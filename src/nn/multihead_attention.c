@@ -102,7 +102,7 @@ static void warn_two_kinds(const call_args *a)
 static bool call_ok(const multihead_attention *m, const hd_tensor *query, const hd_tensor *key,
                     const hd_tensor *value, const call_args *a)
 {
-    HD__CALL("hd_multihead_attention"); /* the name in errors, even after hd_forward */
+    HD__CALL("hd_multihead_attention"); /* errors begin with this name, even in hd_forward */
     if (!rank_ok(query, key, value) || !input_ok(m, "query", query, "embed_dim", m->embed_dim) ||
         !input_ok(m, "key", key, "kdim", m->kdim) ||
         !input_ok(m, "value", value, "vdim", m->vdim)) {

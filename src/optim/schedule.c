@@ -140,9 +140,9 @@ static bool saved_metric(hd__optim_saved *v, hd_schedule *s)
            saved_count(v, "cooldown_counter", 0, p->cooldown, &s->cooldown);
 }
 
-/* Writes the state of s to v->to. If v->to is NULL, reads v->from instead: the lr of each group into
- * lr, and all else into *s. Returns false with an error if this fails, or if a value that no step
- * changes differs from that of s. */
+/* Writes the state of s to v->to. If v->to is NULL, reads v->from instead: the lr of each group
+ * into lr, and all other values into *s. Returns false with an error if that fails, or if a value
+ * that no step changes differs from that of s. */
 static bool schedule_visit(hd__optim_saved *v, hd_schedule *s, double *lr)
 {
     const hd__schedule_type *type = s->type;

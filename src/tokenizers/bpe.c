@@ -177,7 +177,7 @@ static int32_t first_parts(bpe_word *w)
         int length = b->form.words ? 1 : hd__utf8_next(w->s + i, w->n - i, &code);
         int32_t id = length > 0 ? hd__bpe_find(b, w->s + i, length) : -1;
         bool missing = id < 0;
-        /* The part becomes one byte, so the next i may be inside a character. */
+        /* A fallback part is one byte, so the next i may be inside a character. */
         if (missing && b->byte_fallback) {
             length = 1;
             id = b->fallback[(unsigned char)w->s[i]];

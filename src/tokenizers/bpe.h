@@ -48,8 +48,8 @@ typedef enum hd__bpe_prepend { HD__NO_METASPACE, HD__NEVER, HD__FIRST, HD__ALWAY
 typedef struct hd__bpe_form {
     hd__bpe_normalizer normalizer;
     /* HD__NO_METASPACE: spaces stay. In all other cases U+2581 replaces spaces. HD__FIRST also puts
-     * it before the first piece of a text, and HD__ALWAYS before every piece, unless the piece
-     * begins with a space or with U+2581. */
+     * it before a piece at the beginning of a text, and HD__ALWAYS before every piece, unless the
+     * piece begins with a space or with U+2581. */
     hd__bpe_prepend metaspace;
     /* how a text is split into words, whose first parts are bytes; NULL: the whole text is one
      * word, whose first parts are characters */

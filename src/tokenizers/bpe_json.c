@@ -73,8 +73,8 @@ static void merge_fail(hd__bpe_reader *r, const char *s, int64_t n, const char *
                  lines ? "line" : "model.merges at", r->first + r->rank, HD__CLIP(s, n), expected);
 }
 
-/* Adds the merge s, "left right", to r->b. Sets r->failed, with an error, if these are not two tokens
- * that form a third one, or if an earlier line of merges.txt makes the third one already. */
+/* Adds the merge s, "left right", to r->b. Sets r->failed, with an error, if these are not two
+ * tokens that form a third one, or if an earlier line of merges.txt makes the third one already. */
 static void add_merge(hd__bpe_reader *r, const char *s, int64_t n)
 {
     hd__bpe *b = r->b;
@@ -264,7 +264,7 @@ static void read_added(hd__bpe_reader *r, hd__bpe_value v)
     }
 }
 
-/* Sets r->failed, with an error, if a occurs twice, or if its text or id belongs to another token. */
+/* Sets r->failed, with an error, if `a` occurs twice, or its text or id is another token's. */
 static void check_added(hd__bpe_reader *r, const hd__bpe_added *a)
 {
     int64_t n;

@@ -161,9 +161,9 @@ static uint32_t compose(uint32_t a, uint32_t b)
     return 0;
 }
 
-/* Composes characters in place. A character c composes with the last character of class 0 before c,
+/* Composes characters in place. Character i composes with the last character of class 0 before it
  * if `compose` finds a character for these two, and every character between them has a lower class
- * than c. */
+ * than character i. */
 static void compose_all(chars *c)
 {
     int64_t n = 0, starter = -1;

@@ -46,7 +46,7 @@ static int64_t contraction(const hd__tokenizer_words *w, const char *s, int64_t 
 
 typedef struct span {
     /* the number of bytes of the span, of its last character, and of the span up to its last
-     * newline; 0: the span has no newline */
+     * newline; `newline` is 0 if there is none */
     int64_t end, last, newline;
 } span;
 
