@@ -25,8 +25,8 @@ typedef struct hd__hf_seen {
     hd_kv_cache *cache[]; /* one cache for each layer; NULL until the layer has run */
 } hd__hf_seen;
 
-/* The padding of a batch of b texts, each of which has n tokens with its padding. Both members are
- * NULL if no text has padding. */
+/* The padding of a batch of b texts. Each text has n places, which hold padding or a token. Both
+ * members are NULL if no text has padding. */
 typedef struct hd__hf_padding {
     hd_tensor *real;      /* (b, n) bool: true for a token, false for padding */
     hd_tensor *positions; /* (b, n) int64: the number of tokens before each token in its text */
