@@ -10,8 +10,9 @@
 #include "diagnose/diagnose_internal.h"
 #include "tensor/shape.h"
 
-/* The number of backward functions of ops that run on this thread now. Calls inside them give no
- * warning; the warning about their gradients names the op. */
+/* The number of ops whose backward functions run on this thread now. A call inside a backward
+ * function gives no warning. A warning about the gradients that the function returns names its
+ * op. */
 static HD__TLS int in_backward;
 
 /* ---------------------------------------------------------------- results */

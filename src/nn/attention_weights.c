@@ -1,5 +1,5 @@
-/* attention_weights.c - the functions that the attention classes of the two attention notebooks
- * (README.md) share: checks of arguments, the causal mask, attention under a mask, and
+/* attention_weights.c - the common functions of the attention classes in the two notebooks
+ * (README.md): checks of arguments, the causal mask, attention under a mask, and
  * hd_attention_keep_weights. */
 #include "nn/attention_weights.h"
 #include "nn/layers.h"

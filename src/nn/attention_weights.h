@@ -1,12 +1,12 @@
-/* attention_weights.h - the fields, checks and functions that the attention classes of the two
- * attention notebooks (README.md) share (attention_weights.c). */
+/* attention_weights.h - the common parts of the attention classes in the two notebooks (README.md):
+ * fields, checks and functions (attention_weights.c). */
 #ifndef HEED_NN_ATTENTION_WEIGHTS_H
 #define HEED_NN_ATTENTION_WEIGHTS_H
 
 #include "nn/module.h"
 
-/* The struct of each attention class but MultiHeadAttentionWrapper begins with this one. A field
- * that a class lacks is NULL. */
+/* The structs of all attention classes begin with this one, except MultiHeadAttentionWrapper's. A
+ * field is NULL if the class lacks it. */
 typedef struct hd__nn_attention {
     hd_module base;
     bool keep; /* set by hd_attention_keep_weights; true: each forward sets `weights` */

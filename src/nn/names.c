@@ -243,8 +243,9 @@ static hd__nn_entry *find_entry(const hd_module *m, const char *name, size_t len
     return NULL;
 }
 
-/* Returns the module to which all parts of *name but the last one lead, and sets *name to the last
- * part. Returns NULL without an error if one of the other parts names no child. */
+/* Follows *name from m, part by part, but not its last part. Returns the module that it reaches,
+ * and sets *name to the last part. Returns NULL without an error if a part that it follows names no
+ * child. */
 static hd_module *descend(hd_module *m, const char **name)
 {
     for (const char *dot; m && (dot = strchr(*name, '.')); *name = dot + 1) {

@@ -13,7 +13,7 @@
 #include "tensor/repr_text.h"
 #include "tensor/tensor_args.h"
 
-enum { INDENT = 7 }; /* indent of all lines but the first: the length of "tensor(" */
+enum { INDENT = 7 }; /* indent of all lines except the first: the length of "tensor(" */
 
 typedef struct printer {
     const hd_tensor *x;

@@ -9,8 +9,9 @@
 
 #include "tokenizers/bpe.h"
 
-/* Returns a number below 0, 0 or above 0 if a is less than, equal to or greater than b. Bytes are
- * compared as memcmp does; a prefix is less than a longer text. */
+/* Compares a (n bytes) with b (m bytes). Returns 0 if they are equal, a negative number if a is
+ * less than b, and a positive number if a is greater. Bytes are compared as memcmp does; a prefix
+ * is less than a longer text. */
 static int compare_texts(const char *a, int64_t n, const char *b, int64_t m)
 {
     int order = memcmp(a, b, (size_t)(n < m ? n : m));

@@ -208,9 +208,9 @@ static bool dtypes_ok(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v
                     hd_dtype_name(mask->dtype), hd_dtype_name(q->dtype)));
 }
 
-/* Broadcasts c->batch with the batch dims of x, which are all dims but the last two. The last batch
- * dim, the heads of x, counts as `group` times its size. Returns false, without an error, if they
- * do not broadcast. */
+/* Broadcasts c->batch with the batch dims of x, which are all dims except the last two. The last
+ * batch dim, the heads of x, counts as `group` times its size. Returns false, without an error, if
+ * the dims do not broadcast. */
 static bool join_grouped(attention_args *c, const hd_tensor *x, int64_t group)
 {
     int64_t sizes[HD_MAX_DIMS];

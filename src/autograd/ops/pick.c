@@ -18,7 +18,7 @@ enum {
 enum { Y, X, INDEX, OPERANDS };
 
 typedef struct picks {
-    hd__dims lines; /* all dims but the indexed one */
+    hd__dims lines; /* all dims except the indexed one */
     /* the number of positions along the indexed dim; the bytes between them in each operand */
     int64_t n, step[OPERANDS];
     char *data[OPERANDS];

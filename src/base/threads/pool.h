@@ -16,8 +16,8 @@ int hd__parallel_width(void);
 void hd__parallel(int pieces, void (*f)(int piece, void *arg), void *arg);
 
 /* Calls f(begin, end, arg) for disjoint ranges that cover [0, n), through hd__parallel, with at
- * most one range per thread. The length of each range but the last is a multiple of `grain`. If n
- * <= grain, it calls f(0, n, arg) once. The results of f must not depend on where the ranges
+ * most one range per thread. The length of each range except the last is a multiple of `grain`. If
+ * n <= grain, calls f(0, n, arg) once. The results of f must not depend on where the ranges
  * begin. */
 void hd__parallel_for(int64_t n, int64_t grain, void (*f)(int64_t begin, int64_t end, void *arg),
                       void *arg);

@@ -123,7 +123,7 @@ static void fn(add_bias)(T *c, int64_t c_row, int64_t rows, int64_t cols, const 
 /* A block of c, and the operands of its tiles, packed or in place. */
 typedef struct BLOCK {
     int64_t rows, cols, steps;
-    int64_t height; /* number of rows of each tile but the last */
+    int64_t height; /* number of rows of each tile except the last */
     const T *a, *b;
     int64_t a_panel, a_row, a_step; /* a_panel: elements from one panel to the next */
     int64_t b_panel, b_step;
