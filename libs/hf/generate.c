@@ -333,8 +333,8 @@ static bool mode_add(hd_module *m, const char *name, void *user)
     return true;
 }
 
-/* Stores the modes of m's modules in *all, and sets m to evaluation mode. If all are in it already,
- * writes nothing to m, because other threads may run m. Returns false with an error on failure. */
+/* Stores the modes of m's modules in *all, and sets m to evaluation mode. Writes nothing to m if no
+ * module is in training mode: other threads may run m. Returns false with an error on failure. */
 static bool modes_begin(modes *all, hd_module *m)
 {
     return hd__hf_visit(m, mode_add, all) && (!all->any || hd_module_eval(m));

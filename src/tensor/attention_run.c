@@ -195,9 +195,9 @@ static bool run_attention(attention_task *t)
 }
 
 /* Cuts the n queries of each head (in backward, its n keys) into t->parts parts. A part has
- * t->block queries or keys, a multiple of `unit`; the last one may have fewer. A large call gets at
- * least ATTENTION_PARTS parts in all heads together, or one part for each unit if there are fewer
- * units. The cut depends on shapes only. */
+ * t->block queries or keys, a multiple of `unit`; the last part of a head may have fewer. A large
+ * call gets at least ATTENTION_PARTS parts, counted over all heads, unless its heads have fewer
+ * units than that; then each unit is a part. The cut depends on shapes only. */
 static void cut_heads(attention_task *t, int64_t n, int64_t unit)
 {
     int64_t units = (n + unit - 1) / unit;

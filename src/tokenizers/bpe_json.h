@@ -84,9 +84,9 @@ void hd__bpe_source_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char 
 void hd__bpe_token_fail(hd__bpe_reader *r, const hd__bpe_source *f, const char *token, int64_t n,
                         const char *expected);
 
-/* Adds an entry for the token that s spells to r->entries. If s spells no bytes, the entry has s
- * itself and is hidden; in GPT-2's files this is an error. Sets r->failed, with an error, if
- * another entry has the id. */
+/* Adds an entry for the token that s spells to r->entries. If s has a character that spells no
+ * byte, the entry has s itself and is hidden; in GPT-2's files this is an error. Sets r->failed,
+ * with an error, if another entry has the id. */
 void hd__bpe_entry_add(hd__bpe_reader *r, const char *s, int64_t n, int64_t id, bool hidden);
 /* Returns true if the vocabulary has a token with this id, and false if only an added token, or
  * none, has it. */

@@ -135,8 +135,9 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     dx[0] = x->ndim > 2 ? dim_moved(rows, x->ndim - 1, 1) : rows;
 }
 
-/* The three ops of a loss, which differ in PyTorch's names: for x of up to 2 dims, for x of more
- * dims, and for a loss whose last step in PyTorch is a view. */
+/* The three ops of a loss, one for each grad_fn name that PyTorch shows. The first is for x of up
+ * to 2 dims, the second for x of more dims, and the third for a loss whose last step in PyTorch is
+ * a view. */
 #define CLASS_OPS(backward)                                                                        \
     {                                                                                              \
         HD__OP("NllLossBackward0", backward), HD__OP("NllLoss2DBackward0", backward),              \
