@@ -37,6 +37,7 @@ bool hd_on_backward_end(hd_backward_end f, void *user)
     return true;
 }
 
+/* Calls the registered function, and returns its result. */
 static bool call_end(bool ok)
 {
     HD__CALLS_BACK;

@@ -183,8 +183,8 @@ int64_t hd_tensor_report(void)
     hd_free(rows);
     int64_t all = hd_tensor_count();
     if (all > n) {
-        hd_warn("%" PRId64 " tensor%s made while debug mode was off %s live", all - n,
-                all - n == 1 ? "" : "s", all - n == 1 ? "is" : "are");
+        hd_warn("%" PRId64 " live tensor%s made while debug mode was off", all - n,
+                all - n == 1 ? " was" : "s were");
     }
     return all;
 }

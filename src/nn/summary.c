@@ -159,6 +159,7 @@ static bool step_up(open_levels *l)
     return true;
 }
 
+/* Returns the summary of m. If memory runs out, sets an error and the text's field `failed`. */
 static hd__text summary_make(hd_module *m)
 {
     HD__SCOPE_OR((hd__text){.failed = true});

@@ -62,6 +62,7 @@ static inline bool hd__tensor_float_x(const hd_tensor *x)
     return hd__tensor_arg("x", x) && hd__tensor_float_arg(x);
 }
 
+/* Returns the seal of the freed tensor t: a checksum of fields that a message about t reads. */
 static inline uintptr_t hd__tensor_seal_of(const hd_tensor *t)
 {
     return (uintptr_t)t ^ (uintptr_t)t->freed_by ^ (uintptr_t)t->made_by;

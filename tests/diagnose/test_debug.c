@@ -521,11 +521,11 @@ START_TEST(live_tensors_by_function_and_module)
         "hd_tensor_report: 1 tensor with 24 bytes that hd_mul_scalar made in Sequential.0 is live",
         "hd_tensor_report: 1 tensor with 24 bytes that hd_ones made is live",
         "hd_tensor_report: 1 tensor without memory of its own that hd_select made is live",
-        "hd_tensor_report: 1 tensor made while debug mode was off is live",
+        "hd_tensor_report: 1 live tensor was made while debug mode was off",
         "hd_shutdown: 1 tensor with 24 bytes that hd_mul_scalar made in Sequential.0 is live",
         "hd_shutdown: 1 tensor with 24 bytes that hd_ones made is live",
         "hd_shutdown: 1 tensor without memory of its own that hd_select made is live",
-        "hd_shutdown: 1 tensor made while debug mode was off is live",
+        "hd_shutdown: 1 live tensor was made while debug mode was off",
     };
     ck_assert_int_eq(n_heard, 8);
     for (int i = 0; i < n_heard; i++) {

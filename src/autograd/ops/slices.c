@@ -95,6 +95,7 @@ static const hd__op split_sizes_op = PARTS_OP("SplitWithSizesBackward0", IS_SPLI
 
 /* ---------------------------------------------------------------- one part */
 
+/* Returns false with HD_SHAPE if x is 0-d. */
 static bool has_dims(const hd_tensor *x)
 {
     return x->ndim > 0 || hd_fail(HD_SHAPE, "x is 0-d: expected 1 dim or more");

@@ -31,7 +31,8 @@ static inline bool before(const entry *a, const entry *b)
     return a->key < b->key || (a->key == b->key && a->at < b->at);
 }
 
-/* Inserts v into the n sorted entries e, after those with the same key, and drops the last one. */
+/* Inserts v into the sorted entries e[0] to e[n - 2], after those with the same key. The entry
+ * e[n - 1] is overwritten, so that e has n entries afterwards. */
 static void insert(entry *e, int64_t n, entry v)
 {
     int64_t i = n - 1;

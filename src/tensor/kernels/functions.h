@@ -204,6 +204,7 @@ HDK_INLINE float hdk_log1p_f32(float x)
     return (float)scalar_log1p_short_f64((double)x);
 }
 
+/* Returns sin(x + quarters * pi / 2) for |x| < F64_SIN_MOST; quarters is 0 or 1. */
 HDK_INLINE float hdk_sin_f32(float x, int quarters)
 {
     return (float)scalar_sin_short_f64((double)x, 0.5 * quarters);
