@@ -128,15 +128,18 @@ bool hd__record_multi_view(const hd__op *op, int n_out, hd_tensor *const *ys, hd
 
 /* ---------------------------------------------------------------- a new node for a tensor */
 
-/* Allocates what node `to` needs to keep the .grad of x, if x has one, so that replace_node cannot
- * fail. Returns false with an error if memory runs out. */
-static bool retain_room(const hd_tensor *x, hd__node *to)
+/* Gives node `to` room for the .grad of its output, so that replace_node cannot fail. Returns false
+ * with an error if memory runs out. retain_room does this only if x, the future output, has a
+ * .grad. */
+static bool room_for_grad(hd__node *to)
 {
-    if (!hd__graph_own_grad_in(x)) {
-        return true;
-    }
     to->outs[0].extra = hd__mem_alloc_zeroed(sizeof *to->outs[0].extra);
     return to->outs[0].extra;
+}
+
+static bool retain_room(const hd_tensor *x, hd__node *to)
+{
+    return !hd__graph_own_grad_in(x) || room_for_grad(to);
 }
 
 /* Makes x the output of node `to`, moves the .grad of x there, and sets x's view_version to the
@@ -225,20 +228,20 @@ bool hd__graph_refresh_view(const hd_tensor *x)
     }
     hd__node *whole = hd__graph_attached_grad(x->base) ? x->base->attachment : NULL;
     hd__node *n = view_node(x, whole, x->base->output), *old = NULL;
-    if (!n) {
+    if (!n || !room_for_grad(n)) {
+        hd__node_release(n);
         return false;
     }
+    /* Code of the program must not run while the lock is held: no handler, and no allocator. */
     pthread_mutex_lock(&hd__start_views_lock);
-    bool late = !hd__graph_stale(x); /* another thread has refreshed x since */
-    bool ok = late || retain_room(x, n);
-    if (ok && !late) {
+    if (hd__graph_stale(x)) { /* false if another thread has refreshed x since */
         old = hd__node_retain(x->attachment);
         replace_node((hd_tensor *)(uintptr_t)x, n);
     }
     pthread_mutex_unlock(&hd__start_views_lock);
     hd__node_release(old); /* after the lock is released, because this may free many nodes */
     hd__node_release(n);
-    return ok;
+    return true;
 }
 
 /* ---------------------------------------------------------------- what is refused */

@@ -1,5 +1,5 @@
-/* start.h - starts heed once, chooses the CPU level, and calls a function at the end of each thread
- * (start.c). */
+/* start.h - starts heed once, chooses the CPU level, calls a function at the end of each thread,
+ * and takes heed's locks around a fork (start.c). */
 #ifndef HEED_BASE_START_H
 #define HEED_BASE_START_H
 
@@ -19,7 +19,7 @@ bool hd__init(void);
 void hd__start_on_thread_end(void (*f)(void));
 void hd__start_thread_arm(void);
 
-/* Locks of the rooms above base. They stand here because start.c locks them around a fork, too. */
+/* Locks of the layers above base. They stand here because start.c locks them around a fork, too. */
 extern pthread_mutex_t hd__start_views_lock;    /* a stale view gets the node of its new base */
 extern pthread_mutex_t hd__start_diagnose_lock; /* the data that the listeners share */
 extern pthread_mutex_t hd__start_print_lock;    /* the print options of the process */

@@ -1,7 +1,10 @@
 /* test_threads.c - tests of the thread pool: every element is processed once, however the range is
  * cut, nested, shared or forked. */
 #include "suites.h"
+#include "base/error/error.h"
 #include "base/error/lasting.h"
+#include "base/memory/count.h"
+#include "base/memory/heap.h"
 #include "base/start.h"
 #include "base/threads/pool.h"
 
@@ -361,11 +364,6 @@ static void take_each_lock(void)
     hd_error_set(HD_STATE, "an error");
     hd_error_clear();
     hd__lasting_text("a text");
-    pthread_mutex_t *const above[] = {&hd__start_views_lock, &hd__start_diagnose_lock,
-                                      &hd__start_print_lock};
-    for (int i = 0; i < 3; i++) {
-        HD__LOCKED(*above[i]);
-    }
 }
 
 static void *take_locks_until(void *stop)
@@ -376,9 +374,8 @@ static void *take_locks_until(void *stop)
     return NULL;
 }
 
-/* A child is born while other threads warn, fail, keep texts, and take the locks of the rooms above
- * base. It does the same, and does not wait for a lock that one of them held: for ever, until Check
- * ends the test. */
+/* A child is born while other threads warn, fail, and keep texts. It does the same, and does not
+ * wait for a lock that one of them held: for ever, until Check ends the test. */
 START_TEST(forked_while_threads_hold_locks)
 {
     enum { FORKS = 300, LOCKERS = 3 };
@@ -408,6 +405,54 @@ START_TEST(forked_while_threads_hold_locks)
 }
 END_TEST
 
+typedef struct holder {
+    pthread_mutex_t *lock;
+    atomic_bool holds;
+} holder;
+
+static void *hold_for_a_while(void *arg)
+{
+    holder *h = arg;
+    pthread_mutex_lock(h->lock);
+    atomic_store(&h->holds, true);
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    pthread_mutex_unlock(h->lock);
+    return NULL;
+}
+
+/* While a thread holds one of heed's locks, a fork waits for it. So the child finds every lock
+ * free. */
+START_TEST(a_fork_waits_for_each_lock)
+{
+    pthread_mutex_t *const locks[] = {
+        &hd__start_views_lock,    &hd__start_diagnose_lock, &hd__pool_lock,
+        &hd__count_lock,          &hd__heap_lock,           &hd__lasting_lock,
+        &hd__error_handlers_lock, &hd__start_print_lock,
+    };
+    enum { LOCKS = sizeof locks / sizeof locks[0] };
+    ck_assert(hd__init());
+    for (int i = 0; i < LOCKS; i++) {
+        holder h = {.lock = locks[i]};
+        pthread_t id;
+        int status = -1;
+        ck_assert_int_eq(pthread_create(&id, NULL, hold_for_a_while, &h), 0);
+        while (!atomic_load(&h.holds)) {
+        }
+        pid_t child = fork();
+        if (child == 0) {
+            int taken_locks = 0;
+            for (int k = 0; k < LOCKS; k++) {
+                taken_locks += pthread_mutex_trylock(locks[k]) == 0;
+            }
+            _exit(taken_locks == LOCKS ? 0 : 1);
+        }
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        pthread_join(id, NULL);
+        ck_assert_msg(status == 0, "lock %d of %d is taken in the child", i, LOCKS);
+    }
+}
+END_TEST
+
 Suite *suite_threads(void)
 {
     const TTest *const tests[] = {
@@ -422,6 +467,7 @@ Suite *suite_threads(void)
         workers_leave_signals_alone,
         forked,
         forked_while_threads_hold_locks,
+        a_fork_waits_for_each_lock,
 #ifdef __linux__
         shutdown_ends_the_workers,
 #endif
