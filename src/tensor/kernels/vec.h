@@ -318,7 +318,7 @@ enum {
 };
 
 /* Prefetches `bytes` bytes, which begin `ahead` bytes after x, into the L2 cache, because the L1
- * cache could not hold so many. This helps only if the caller computes something meanwhile. If the
+ * cache is too small for them. This helps only if the caller computes something meanwhile. If the
  * bytes begin in the middle of a cache line, their last line may not be prefetched. */
 HDK_INLINE void hdk_prefetch_at(const void *x, int64_t ahead, size_t bytes)
 {
