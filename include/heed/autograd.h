@@ -77,7 +77,7 @@ HD_API bool hd_backward_with(hd_tensor *y, hd_tensor *grad, bool retain_graph);
 typedef struct hd_grad_options {
     size_t size;
     bool retain_graph; /* false; if true, another backward may use the graph */
-    bool allow_unused; /* false: fails if there is an input on which no output depends */
+    bool allow_unused; /* false: hd_grad_of fails if there is an input on which no output depends */
 } hd_grad_options;
 
 HD_API hd_grad_options hd_grad_defaults(void);
@@ -95,8 +95,9 @@ HD_API hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs,
  * gradient reaches x.grad. The hook runs in a scope of its own with grad mode off. It returns the
  * gradient to use instead, HD_NONE to leave the gradient as it is, or NULL on failure. The backward
  * also fails if a call inside the hook failed and the hook did not clear the error, or if the hook
- * leaves a scope open. grad may share its memory with other gradients, so writing to it fails with
- * HD_GRAD, even later. A hook may keep grad (hd_retain) or change a clone of it. */
+ * leaves a scope open. grad may share its memory with other gradients, so writing to grad fails
+ * with HD_GRAD, even after the hook has returned. A hook may keep grad (hd_retain) or change a
+ * clone of it. */
 typedef hd_tensor *(*hd_hook)(hd_tensor *grad, void *user);
 /* adds a hook to x; returns the hook's id, which is above 0, or -1 on error; HD_GRAD if x does not
  * require grad */
@@ -136,10 +137,10 @@ typedef struct hd_ctx hd_ctx; /* one call of an op, with the tensors that forwar
  * It runs with grad mode off. It returns true, or false if it fails; then hd_apply fails, too.
  *
  * backward computes the gradients gx[] of the inputs from the gradients gy[] of the outputs. gy[]
- * has a tensor for every output; it is zeros if no gradient reached this output. Writing to it
- * fails with HD_GRAD, even later. At the start every gx[i] is HD_NONE ("no gradient"). If a gx[i]
- * is NULL at the end, the whole backward fails. Nothing records backward, so there are no second
- * derivatives.
+ * has one tensor for each output; this tensor holds zeros if no gradient reached the output.
+ * Writing to it fails with HD_GRAD, even after backward has returned. At the start every gx[i] is
+ * HD_NONE ("no gradient"). If a gx[i] is NULL at the end, the whole backward fails. Nothing records
+ * backward, so there are no second derivatives.
  *
  * forward and backward also fail if a call inside them failed and they did not clear the error, or
  * if they leave a scope open.
@@ -246,10 +247,10 @@ HD_API hd_tensor *hd_repeat_n(hd_tensor *x, int ndim, const int64_t *sizes);
  * b) */
 HD_API hd_tensor *hd_repeat_interleave(hd_tensor *x, int64_t repeats, int dim);
 
-/* These functions cut x into parts along dim and return the list of them. hd_split makes parts of
- * `size`. hd_split_sizes_n makes parts of these n sizes, whose sum must be the size of dim.
- * hd_chunk makes at most `chunks` parts of one size. The last part of hd_split and hd_chunk may be
- * smaller. hd_unbind makes one part for each index of dim, without dim. */
+/* These functions cut x into parts along dim and return the list of them. hd_split makes parts with
+ * `size` indices each. hd_split_sizes_n makes parts of these n sizes, whose sum must be the size of
+ * dim. hd_chunk makes at most `chunks` parts of one size. The last part of hd_split and hd_chunk
+ * may be smaller. hd_unbind makes one part for each index of dim, without dim. */
 HD_API hd_list *hd_split(hd_tensor *x, int64_t size, int dim);
 HD_API hd_list *hd_split_sizes_n(hd_tensor *x, int n, const int64_t *sizes, int dim);
 HD_API hd_list *hd_chunk(hd_tensor *x, int64_t chunks, int dim);
@@ -262,7 +263,7 @@ HD_API hd_tensor *hd_getitem_n(hd_tensor *x, int n, const int64_t *index);
 /* ---------------------------------------------------------------- copies */
 
 HD_API hd_tensor *hd_contiguous(hd_tensor *x); /* a row-major copy; x itself if it is contiguous */
-HD_API hd_tensor *hd_clone(hd_tensor *x);      /* a copy, with x's strides if x has no gaps */
+HD_API hd_tensor *hd_clone(hd_tensor *x);      /* a dense copy; keeps the order of dims in memory */
 /* Returns x converted to dtype d, or x itself if it has this dtype. Conversion to bfloat16 rounds.
  * It fails with HD_GRAD if the call would be recorded, because bfloat16 has no gradient. */
 HD_API hd_tensor *(hd_to)(hd_tensor *x, hd_dtype d);
@@ -314,9 +315,10 @@ HD_API hd_tensor *hd_neg(hd_tensor *x);                        /* -x; HD_DTYPE f
 /* ---------------------------------------------------------------- elementwise functions */
 
 /* For integers and bool, the results are float32, but relu, abs and hardtanh of integers are int64.
- * A function whose comment says "not of bool" fails with HD_DTYPE if x is bool, and one whose
- * comment says "floats only" if x is not a float. exp, log, log1p, tanh, erf, sin and cos differ
- * from the exact value by at most 2 units in the last place, in float32 and in float64. */
+ * A function whose comment says "not for bool" fails with HD_DTYPE if x is bool. A function whose
+ * comment says "floats only" fails with HD_DTYPE unless x has a float dtype. exp, log, log1p, tanh,
+ * erf, sin and cos differ from the exact value by at most 2 units in the last place, in float32 and
+ * in float64. */
 HD_API hd_tensor *hd_exp(hd_tensor *x);     /* e^x */
 HD_API hd_tensor *hd_log(hd_tensor *x);     /* the natural logarithm */
 HD_API hd_tensor *hd_sqrt(hd_tensor *x);    /* the square root */
@@ -327,20 +329,20 @@ HD_API hd_tensor *hd_sigmoid(hd_tensor *x); /* 1 / (1 + exp(-x)) */
 HD_API hd_tensor *hd_sin(hd_tensor *x);     /* the sine of x in radians */
 HD_API hd_tensor *hd_cos(hd_tensor *x);     /* the cosine of x in radians */
 HD_API hd_tensor *hd_log1p(hd_tensor *x);   /* log(1 + x), accurate near 0 */
-HD_API hd_tensor *hd_relu(hd_tensor *x);    /* max(x, 0); gradient 0 at 0; not of bool */
+HD_API hd_tensor *hd_relu(hd_tensor *x);    /* max(x, 0); gradient 0 at 0; not for bool */
 HD_API hd_tensor *hd_gelu(hd_tensor *x);    /* x * P(Z <= x), Z normal(0, 1); floats only */
 /* 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))); floats only */
 HD_API hd_tensor *hd_gelu_tanh(hd_tensor *x);
 HD_API hd_tensor *hd_silu(hd_tensor *x);       /* x / (1 + exp(-x)); floats only */
 HD_API hd_tensor *hd_logsigmoid(hd_tensor *x); /* log(1 / (1 + exp(-x))); floats only */
-HD_API hd_tensor *hd_abs(hd_tensor *x);        /* |x|; gradient 0 at 0; not of bool */
+HD_API hd_tensor *hd_abs(hd_tensor *x);        /* |x|; gradient 0 at 0; not for bool */
 /* alpha * (exp(x) - 1) where x < 0, else x; the gradient at 0 is alpha; floats only */
 HD_API hd_tensor *hd_elu(hd_tensor *x, double alpha);
 /* negative_slope * x where x <= 0, else x; the gradient at 0 is negative_slope; floats only */
 HD_API hd_tensor *hd_leaky_relu(hd_tensor *x, double negative_slope);
 /* x where beta * x > threshold, else log(1 + exp(beta * x)) / beta; floats only */
 HD_API hd_tensor *hd_softplus(hd_tensor *x, double beta, double threshold);
-/* x limited to [min, max]; the gradient is 0 at min and at max; not of bool */
+/* x limited to [min, max]; the gradient is 0 at min and at max; not for bool */
 HD_API hd_tensor *hd_hardtanh(hd_tensor *x, double min, double max);
 
 HD_API hd_tensor *(hd_clamp)(hd_tensor *x, hd_scalar lo, hd_scalar hi); /* min(max(x, lo), hi) */
@@ -383,7 +385,7 @@ HD_API hd_tensor *(hd_gt_scalar)(hd_tensor *x, hd_scalar s);  /* x > s */
 HD_API hd_tensor *(hd_ge_scalar)(hd_tensor *x, hd_scalar s);  /* x >= s */
 HD_API hd_tensor *hd_logical_and(hd_tensor *a, hd_tensor *b); /* a and b; non-zero counts as true */
 HD_API hd_tensor *hd_logical_or(hd_tensor *a, hd_tensor *b);  /* a or b */
-HD_API hd_tensor *hd_logical_xor(hd_tensor *a, hd_tensor *b); /* either a or b */
+HD_API hd_tensor *hd_logical_xor(hd_tensor *a, hd_tensor *b); /* a or b, but not both */
 HD_API hd_tensor *hd_logical_not(hd_tensor *x);               /* not x */
 HD_API hd_tensor *hd_isnan(hd_tensor *x);                     /* true where x is NaN */
 HD_API hd_tensor *hd_isinf(hd_tensor *x);                     /* true where x is an infinity */
@@ -584,9 +586,9 @@ HD_API hd_tensor *hd_one_hot(hd_tensor *index, int64_t num_classes);
 /* ---------------------------------------------------------------- random */
 
 HD_API hd_tensor *hd_bernoulli(hd_tensor *p); /* 1 with probability p, else 0, for each element */
-/* Returns x * mask / (1 - p), with p in [0, 1]. Each element of mask is 0 with probability p, else
- * 1; it comes from the generator's Bernoulli stream. Returns x itself if training is false, p is 0
- * or x is empty. */
+/* Returns x * mask / (1 - p), with p in [0, 1]. mask has x's shape, and each of its elements is 0
+ * with probability p, else 1. The thread's generator draws mask from its Bernoulli stream
+ * (hd_bernoulli_stream). Returns x itself if training is false, p is 0 or x is empty. */
 HD_API hd_tensor *hd_dropout(hd_tensor *x, double p, bool training);
 /* Draws n indices for each row of p, which holds weights >= 0. With replacement, a row may draw an
  * index several times. For p (m,) or (r, m) the result is int64 (n,) or (r, n). */
@@ -611,10 +613,10 @@ HD_API hd_tensor *hd_rms_norm(hd_tensor *x, hd_tensor *weight, double eps);
 
 typedef struct hd_attention_options {
     size_t size;
-    /* HD_NONE; a mask broadcasts to (..., l, s). A bool mask is true where a query sees a key. A
-     * mask of q's dtype is added to the scores. With is_causal it must be HD_NONE. */
+    /* HD_NONE, or a mask that broadcasts to (..., l, s). A bool mask is true where a query sees a
+     * key. A mask of q's dtype is added to the scores. With is_causal, HD_NONE is required. */
     hd_tensor *attn_mask;
-    double dropout_p;  /* 0: the probability of dropout of the weights, in evaluation, too */
+    double dropout_p;  /* 0 by default; the weights' dropout probability, even in evaluation */
     bool is_causal;    /* false; if true, query i sees only the keys 0 to i */
     double scale;      /* NAN: the scores are q @ k^T / sqrt(d); else q @ k^T * scale */
     bool safe_softmax; /* true: the output of a query that sees no key is 0; false: it is NaN */
@@ -643,8 +645,8 @@ HD_API hd_attention_options hd_attention_defaults(void);
  * differ from that of hd_matmul and hd_softmax by rounding. It never depends on the number of
  * threads.
  *
- * In four cases heed calls hd_matmul, hd_softmax and other ops instead: if attn_mask requires grad,
- * if a tensor is empty, if v has batches that q and k lack, and with up to 64 keys if products are
+ * In four cases heed calls hd_matmul, hd_softmax and other ops instead: attn_mask requires grad, a
+ * tensor is empty, v has batches that q and k lack, or there are at most 64 keys and those ops are
  * faster.
  *
  * pytorch.org, torch.nn.functional.scaled_dot_product_attention (2.13); Dao et al. 2022,
@@ -681,7 +683,7 @@ typedef struct hd_rotary_options {
     /* 4; waves shorter than original_max_position_embeddings / high_freq_factor keep their length;
      * those between short and long waves are interpolated */
     double high_freq_factor;
-    /* 0: the type "default", where no wave changes and factor is 1; above 0: the type "llama3" */
+    /* 0: the type "default": no wave changes, and factor must be 1; above 0: the type "llama3" */
     int64_t original_max_position_embeddings;
 } hd_rotary_options;
 
@@ -739,7 +741,7 @@ HD_API hd_tensor *hd_binary_cross_entropy_with_logits_with(hd_tensor *x, hd_tens
 typedef struct hd_cross_entropy_options {
     size_t size;
     int64_t ignore_index;   /* -100; targets with this value are ignored */
-    hd_reduction reduction; /* HD_MEAN: the result is the mean of the losses */
+    hd_reduction reduction; /* HD_MEAN by default: the result is the mean of the losses */
 } hd_cross_entropy_options;
 
 HD_API hd_cross_entropy_options hd_cross_entropy_defaults(void);
@@ -763,14 +765,14 @@ HD_API hd_tensor *hd_nll_loss_with(hd_tensor *x, hd_tensor *target,
  * of a tensor. The comments give the types of these fields. New fields come at the end. */
 typedef struct hd_debug_node_layout_table {
     uint32_t size;                /* sizeof this table */
-    uint32_t op, op_name;         /* pointer to the op; in the op: text */
-    uint32_t params, user_name;   /* of op "user": pointer to a pointer to hd_op; in hd_op: text */
+    uint32_t op, op_name;         /* a pointer to the op; in the op: a pointer to its name */
+    uint32_t params, user_name;   /* for the op "user": hd_op **; in hd_op: a pointer to its name */
     uint32_t requires_grad;       /* of a leaf: one byte */
     uint32_t grad;                /* of a leaf: a tensor, or NULL */
     uint32_t n_in, n_out;         /* int32_t each */
-    uint32_t edges, edge_size;    /* array of n_in edges; bytes of one */
+    uint32_t edges, edge_size;    /* a pointer to n_in edges; the bytes of one edge */
     uint32_t edge_node;           /* in an edge: a node, or NULL where no gradient is needed */
-    uint32_t outs, out_size;      /* array of n_out outputs; bytes of one */
+    uint32_t outs, out_size;      /* a pointer to n_out outputs; the bytes of one output */
     uint32_t out_ndim, out_sizes; /* in an output: one byte, int64_t[8] */
 } hd_debug_node_layout_table;
 

@@ -1,7 +1,7 @@
-/* c11.h - the macros of heed's headers as C defines them: lists of integers, the C type of an
- * array. It is plain C11, except for HD__ROOM and HD__ARRAY_ROOM, which use builtins of GCC and
- * Clang. cxx.h is the counterpart for C++; the macros that users call are the same. tensor.h
- * includes both. */
+/* c11.h - the macros of heed's headers for programs in C: they make lists of integers and find the
+ * C type of an array's elements. They are plain C11, except for HD__ROOM and HD__ARRAY_ROOM, which
+ * use builtins of GCC and Clang. cxx.h is the counterpart for C++; users call the same macros in
+ * both languages. tensor.h includes both headers. */
 #ifndef HEED_C11_H
 #define HEED_C11_H
 

@@ -46,7 +46,7 @@ typedef enum hd_config_type {
 
 /* A setting. The macros below initialize one. */
 typedef struct hd_config_field {
-    /* the place in the JSON, as "model.n_layers"; fields of one object must follow each other */
+    /* the place in the JSON, as "model.n_layers"; the fields of one object must stand together */
     const char *path;
     hd_config_type type;     /* decides which of the members below are used */
     size_t offset, room;     /* offset and size of the field in the caller's struct */

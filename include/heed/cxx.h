@@ -1,6 +1,6 @@
-/* cxx.h - the macros of heed's headers as C++ defines them, because C++ has no _Generic and no
- * compound literals. The macros that users call are the same as in C (c11.h). It needs C++11;
- * tensor.h includes it. */
+/* cxx.h - the macros of heed's headers for programs in C++, which has no _Generic and no compound
+ * literals. Users call the same macros as in C (c11.h). This header needs C++11; tensor.h includes
+ * it. */
 #ifndef HEED_CXX_H
 #define HEED_CXX_H
 

@@ -87,14 +87,14 @@ HD_API int64_t hd_tokenizer_id(const hd_tokenizer *t, const char *token, int64_t
 
 /* Returns the ids of a text: (count,) int64. n is as in hd_tokenizer_chars. HD_VALUE: the text has
  * a special token that `special` refuses, or a character or byte outside the vocabulary; the
- * message has its place. (The package tokenizers leaves out such characters.) HD_FORMAT: the text
- * is not UTF-8 (the byte tokenizer accepts any text). */
+ * message has its place. (The Python package tokenizers leaves such characters out.) HD_FORMAT: the
+ * text is not UTF-8 (the byte tokenizer accepts any text). */
 HD_API hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, int64_t n,
                                       hd_special special);
 
 typedef struct hd_encode_options {
     size_t size;
-    hd_special special;      /* HD_SPECIAL_ALLOW: the treatment of special tokens in the text */
+    hd_special special;      /* HD_SPECIAL_ALLOW by default; for special tokens in the text */
     bool add_special_tokens; /* true: adds the special tokens of the tokenizer.json's template */
 } hd_encode_options;
 
@@ -187,7 +187,7 @@ HD_API hd_dataset *hd_dataset_new(int64_t length, hd_list *(*get)(int64_t i, voi
 
 /* Splits a dataset into n parts of these lengths, whose sum must be the dataset's length. parts[0]
  * to parts[n - 1] get the items in the order of one randperm from g (NULL: hd_generator_current()).
- * Free each of them. This is torch's random_split. */
+ * Free each part with hd_dataset_free. This is torch's random_split. */
 HD_API bool hd_random_split(const hd_dataset *s, int n, const int64_t *lengths, hd_generator *g,
                             hd_dataset **parts);
 
@@ -205,10 +205,12 @@ HD_API bool hd_dataset_get(const hd_dataset *s, int64_t i, hd_tensor **input, hd
  * torch.utils.data.DataLoader and with the same random draws.
  *
  * At the beginning of each epoch, the loader draws one hd_generator_random64 from the generator of
- * the options, or without one from hd_generator_current(). With shuffle, the first batch then draws
- * the order of the epoch. If the options have no generator, the loader draws another random64,
- * seeds a new generator with it, and draws the order as a randperm of this new generator. If they
- * have a generator, the loader draws a randperm from it, and an unused one when the epoch ends.
+ * the options, or from hd_generator_current() if the options have no generator. With shuffle, the
+ * first batch then draws the order of the epoch. If the options have no generator, the loader draws
+ * another random64, seeds a new generator with it, and draws the order as a randperm of this new
+ * generator. If the options have a generator, the loader draws the order as a randperm of that
+ * generator. When the epoch ends, it draws another randperm, which it does not use; PyTorch's
+ * sampler does so, too.
  *
  * With num_replicas n, each of n processes makes a loader for its own rank, and together these
  * loaders return every item. The order of an epoch is that of torch.utils.data.DistributedSampler.
@@ -227,14 +229,14 @@ typedef hd_list *(*hd_collate)(hd_list *const *items, int64_t n, void *user);
 
 typedef struct hd_loader_options {
     size_t size;
-    int64_t batch_size; /* 1: the number of items in a batch */
+    int64_t batch_size; /* 1 by default; the number of items in a batch */
     /* false; if true, the order of the items is random; with 0 items, true requires num_replicas */
     bool shuffle;
     bool drop_last; /* false: the last batch may have fewer items; true: such a batch is left out */
-    /* NULL: hd_generator_current() at each draw; must outlive the loader */
+    /* NULL: each draw uses hd_generator_current(); a generator here must outlive the loader */
     hd_generator *generator;
     int64_t num_replicas; /* 0: no ranks; else the number of ranks, and generator must be NULL */
-    int64_t rank;         /* 0: the rank of this process, at most num_replicas - 1 */
+    int64_t rank;         /* 0 by default; the rank of this process, at most num_replicas - 1 */
     /* 0; with num_replicas, the seed of the order, which must be the same on all ranks */
     int64_t seed;
     /* NULL: stacks the first tensors of all items, the second ones and so on, as torch's
@@ -269,7 +271,7 @@ HD_API bool hd_loader_next_list(hd_loader *l, hd_list **batch);
 
 typedef struct hd_collate_pad_options {
     size_t size;
-    int64_t pad_token_id;       /* 50256: GPT-2's <|endoftext|>, which also ends each text */
+    int64_t pad_token_id;       /* 50256, GPT-2's <|endoftext|>; ends each text and fills it up */
     int64_t ignore_index;       /* -100: targets with this value are ignored in hd_cross_entropy */
     int64_t allowed_max_length; /* 0: any length; else longer inputs and targets are cut */
 } hd_collate_pad_options;

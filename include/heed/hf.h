@@ -31,16 +31,17 @@ typedef struct hd_gpt2_config {
     size_t size;
     int64_t vocab_size;              /* 50257: the number of token ids */
     int64_t n_positions;             /* 1024: the most tokens of a text */
-    int64_t n_embd, n_layer, n_head; /* 768, 12, 12: the embedding size, the layers, the heads */
-    int64_t n_inner;                 /* 0: 4 * n_embd; the inner size of the MLP */
+    int64_t n_embd, n_layer, n_head; /* 768, 12, 12: embedding size, number of layers, of heads */
+    int64_t n_inner;                 /* 0, which means 4 * n_embd; the inner size of the MLP */
     double layer_norm_epsilon;       /* 1e-5: the eps of the layer norms */
     double embd_pdrop;               /* 0.1: the dropout probability of the embeddings */
     /* 0.1: the dropout probability of attention weights, and that of residual branches */
     double attn_pdrop, resid_pdrop;
     double initializer_range; /* 0.02: the standard deviation of the initial weights */
     bool tie_word_embeddings; /* true: lm_head.weight is transformer.wte.weight */
-    /* "gelu_new": the MLP's activation. Others are "gelu_pytorch_tanh", which is the same function,
-     * "gelu" and "relu". In the configuration of an existing model this is a static text. */
+    /* "gelu_new": the MLP's activation. It may also be "gelu", "relu", or "gelu_pytorch_tanh",
+     * which is the same function as "gelu_new". In the configuration of an existing model, the text
+     * is static. */
     const char *activation_function;
 } hd_gpt2_config;
 
@@ -89,7 +90,7 @@ typedef struct hd_qwen3_config {
     int64_t intermediate_size;       /* 22016: the inner size of the MLP */
     int64_t num_hidden_layers;       /* 32: the number of layers */
     int64_t num_attention_heads;     /* 32: the number of query heads */
-    int64_t num_key_value_heads;     /* 32; 0: num_attention_heads; others must divide it */
+    int64_t num_key_value_heads;     /* 32; 0 means num_attention_heads; any other must divide it */
     int64_t head_dim;                /* 128: the size of a head */
     int64_t max_position_embeddings; /* 32768: the most tokens of a text */
     double rms_norm_eps;             /* 1e-6: the eps of the RMS norms */
@@ -117,13 +118,13 @@ typedef struct hd_smollm3_config {
     int64_t intermediate_size;       /* 11008: the inner size of the MLP */
     int64_t num_hidden_layers;       /* 36: the number of layers; at most HD_LAYERS_MOST */
     int64_t num_attention_heads;     /* 16: the number of query heads */
-    int64_t num_key_value_heads;     /* 4; 0: num_attention_heads; others must divide it */
+    int64_t num_key_value_heads;     /* 4; 0 means num_attention_heads; any other must divide it */
     int64_t head_dim;                /* 0: hidden_size / num_attention_heads */
     int64_t max_position_embeddings; /* 32768: the most tokens of a text */
     double rms_norm_eps;             /* 1e-6: the eps of the RMS norms */
     hd_rotary_options rope;          /* hd_rotary_defaults(), but theta is 2000000 */
     double initializer_range;        /* 0.02: the standard deviation of the initial weights */
-    int64_t pad_token_id;            /* 128004; its embedding gets no gradient; or HD_NO_PADDING */
+    int64_t pad_token_id;            /* 128004, a token that gets no gradient; or HD_NO_PADDING */
     bool tie_word_embeddings;        /* true: lm_head.weight is model.embed_tokens.weight */
     bool attention_bias; /* false; if true, q_proj, k_proj, v_proj and o_proj have a bias */
     bool mlp_bias;       /* false; if true, gate_proj, up_proj and down_proj have a bias */
@@ -131,7 +132,8 @@ typedef struct hd_smollm3_config {
     int64_t no_rope_layer_interval;
     /* 0: no_rope_layers is not set; else its length, at least num_hidden_layers */
     int64_t num_no_rope_layers;
-    bool no_rope_layers[HD_LAYERS_MOST]; /* false; true: the layer has rotary positions */
+    /* false; in spite of the name, entry i is true if layer i has rotary positions */
+    bool no_rope_layers[HD_LAYERS_MOST];
 } hd_smollm3_config;
 
 HD_API hd_smollm3_config hd_smollm3_config_defaults(void);
@@ -149,13 +151,13 @@ typedef struct hd_pretrained_options {
 } hd_pretrained_options;
 
 HD_API hd_pretrained_options hd_pretrained_defaults(void);
-/* Loads the model of a folder, in evaluation mode. Its class is one of those above: the one that
- * `model_type` and `architectures` of the folder's config.json name. If both are there, they must
- * agree. o NULL: the defaults.
+/* Loads the model of a folder, in evaluation mode. Its class is the one that `model_type` and
+ * `architectures` of the folder's config.json name, and must be a class of this header. If
+ * config.json has both keys, they must agree. o NULL: the defaults.
  *
  * With o->map, weights that have dtype o->dtype in the file stay there: the file is mapped, as
- * hd_load_safetensors describes. Until the model is freed, no other program may change the file or
- * make it shorter, but it may replace or remove it. Other weights are converted one by one. The
+ * hd_load_safetensors describes. Until the model is freed, other programs must not change or
+ * shorten the file, but they may replace or remove it. Other weights are converted one by one. The
  * file of a tied model may have the shared weight under the name lm_head.weight. If the file has
  * both weights and they differ, they are not tied, and a warning says so (hd_on_warning).
  *
@@ -238,7 +240,7 @@ typedef struct hd_generate_options {
     size_t size;
     int64_t max_new_tokens; /* 20: the most tokens that hd_generate adds to a text */
     bool do_sample;         /* false: takes the likeliest token each time; true: draws a token */
-    double temperature;     /* 1: the logits are divided by it before each draw */
+    double temperature;     /* 1; the logits are divided by this number before each draw */
     int64_t top_k;          /* 50: draws from this many of the likeliest tokens; 0: from all */
     /* 1; draws only from the likeliest tokens: the fewest whose probabilities add up to top_p or
      * more */
@@ -247,8 +249,8 @@ typedef struct hd_generate_options {
      * negative one is multiplied by it */
     double repetition_penalty;
     int64_t eos_token_id[HD_EOS_MOST]; /* 0; the first num_eos entries end a text */
-    int64_t num_eos;                   /* 0: the number of end tokens */
-    /* -1: eos_token_id[0]; the token that fills a row whose text has ended */
+    int64_t num_eos;                   /* 0 by default; the number of end tokens in eos_token_id */
+    /* -1, which means eos_token_id[0]; this token fills a row whose text has ended */
     int64_t pad_token_id;
     /* HD_NONE; else a mask as in hd_forward_with_mask. Each row of it must end in 1. */
     hd_tensor *attention_mask;
@@ -384,9 +386,9 @@ typedef struct hd_lora_options {
     size_t size;
     int64_t r;                         /* 8: the rank of the product B @ A */
     double lora_alpha;                 /* 8: the product is multiplied by lora_alpha / r */
-    double lora_dropout;               /* 0: the probability of dropout before A */
+    double lora_dropout;               /* 0 by default; the probability of dropout before A */
     const char *const *target_modules; /* {"all-linear"}: names of modules, or ends of names */
-    int64_t num_target_modules;        /* 1: the number of entries of target_modules */
+    int64_t num_target_modules;        /* 1 by default; the number of entries of target_modules */
 } hd_lora_options;
 
 HD_API hd_lora_options hd_lora_defaults(void);
@@ -420,7 +422,8 @@ HD_API bool hd_lora_load(hd_module *m, const char *folder);
  * places. The parameters stay frozen. The sum is a new tensor: float64 for a weight of float64,
  * else float32, even for a weight of bfloat16. Other parameters that were tied to a weight keep the
  * old tensor, so no output changes. HD_STATE: m has no adapters. If memory runs out, each module is
- * either merged or as it was. So the outputs are the same, and another call merges the rest. */
+ * either merged or as it was. So the outputs are the same, and another call merges the modules that
+ * are left. */
 HD_API bool hd_lora_merge(hd_module *m);
 
 #ifdef __cplusplus
