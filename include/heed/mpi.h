@@ -122,15 +122,15 @@ HD_API hd_ddp_options hd_ddp_defaults(void);
  * models as children of one module. model must outlive the hd_ddp. o NULL: the defaults.
  * Collective.
  *
- * While an hd_ddp exists, every hd_backward of the thread is collective, even one of another loss,
- * and even one that gets NULL because the forward failed.
+ * While an hd_ddp exists, every hd_backward is collective, even for a loss that does not use
+ * model, and even for a loss that is NULL because the forward failed.
  *
  * A backward first adds, on each rank, the new gradient to the .grad of this rank. Then .grad
  * becomes the average of these sums over all ranks. If only some ranks used a parameter, its
  * gradient counts as 0 on the others. If no rank used it, its .grad does not change. Hooks of the
  * program get the gradient of their own rank. A hook must make no collective call: while the ranks
  * average gradients, such a call fails with HD_STATE. A backward that a hook calls fails with
- * HD_STATE if it reaches these parameters.
+ * HD_STATE if it reaches a parameter that the hd_ddp averages.
  *
  * The sum is taken in the order of the ranks, so every run with the same number of ranks gives the
  * same bits. With `fast`, MPI_Iallreduce takes the sum.
@@ -140,8 +140,8 @@ HD_API hd_ddp_options hd_ddp_defaults(void);
  * that failed and its error. After hd_error_clear the training may continue.
  *
  * HD_STATE: there is an hd_ddp already; or mpirun started this process as one of several, but
- * hd_mpi_init was not called. HD_VALUE: no parameter of model requires grad, or one of them is not
- * contiguous.
+ * hd_mpi_init was not called. HD_VALUE: no parameter of model requires grad, or a parameter that
+ * requires grad is not contiguous.
  *
  * Li et al. 2020, "PyTorch Distributed: Experiences on Accelerating Data Parallel Training" */
 HD_API hd_ddp *hd_ddp_new(hd_module *model, const hd_ddp_options *o);
@@ -170,14 +170,14 @@ typedef struct hd_ddp_figures {
     int64_t buckets;        /* the number of buckets of one backward */
 } hd_ddp_figures;
 
-/* Sets *f to the statistics. With reset, all of them begin at 0 again. */
+/* Sets *f to the statistics. With reset, all of them except `buckets` begin at 0 again. */
 HD_API bool hd_ddp_get_figures(hd_ddp *d, hd_ddp_figures *f, bool reset);
 
 /* ---------------------------------------------------------------- an optimizer on all ranks */
 
 /* ZeRO, stage 1 (Rajbhandari et al. 2020, "ZeRO: Memory Optimizations Toward Training Trillion
  * Parameter Models"): with shard_optimizer each parameter belongs to one rank, and only this rank
- * has the optimizer's state of it. The results have the same bits as without it:
+ * has the parameter's optimizer state. The results have the same bits as without shard_optimizer.
  *
  *   hd_optim *o = hd_adamw_new(hd_ddp_parameters(ddp), NULL);
  *   hd_ddp_step(ddp, o); // in each step, in place of hd_optim_step
@@ -196,10 +196,10 @@ HD_API bool hd_ddp_step(hd_ddp *d, hd_optim *o);
 
 /* Save or load the optimizer's state of the whole model, as hd_optim_save and hd_optim_load do.
  * hd_ddp_optim_save gathers the states of all ranks in the dictionary d of rank 0, under the names
- * that they have without shard_optimizer; the d of any other rank does not change. For
- * hd_ddp_optim_load every rank must have such a dictionary, from which it takes its own states. So
- * a state may be loaded by another number of ranks, and with or without shard_optimizer. HD_VALUE:
- * o has several groups of parameters. Collective. */
+ * that they have without shard_optimizer; the d of any other rank does not change. Every rank must
+ * pass the whole dictionary to hd_ddp_optim_load, which loads the states of that rank's own
+ * parameters. So a state may be loaded by another number of ranks, and with or without
+ * shard_optimizer. HD_VALUE: o has several groups of parameters. Collective. */
 HD_API bool hd_ddp_optim_save(hd_ddp *ddp, const hd_optim *o, hd_dict *d, const char *prefix);
 HD_API bool hd_ddp_optim_load(hd_ddp *ddp, hd_optim *o, const hd_dict *d, const char *prefix);
 

@@ -63,7 +63,8 @@ struct hd_module {
 
 /* ---------------------------------------------------------------- making and freeing */
 
-/* Makes a module of this class in training mode. Every other member of its struct is zero. */
+/* Makes a module of this class in training mode. The members of its struct that follow the
+ * hd_module are zero. */
 HD_API hd_module *hd_module_new(const hd_module_type *type);
 
 /* These functions register t under a name without dots, retain it, and set *field to it. field must
@@ -149,7 +150,8 @@ HD_API hd_tensor *hd_module_get_parameter(hd_module *m, const char *name);
 HD_API hd_tensor *hd_module_get_buffer(hd_module *m, const char *name);
 /* Replaces the parameter of m with this dotted name by t, as `m.NAME = t` does in PyTorch. t must
  * have the shape and dtype of the old parameter. There is one exception: bfloat16 may replace
- * float32, and float32 bfloat16. This is for frozen weights of a Linear or an Embedding:
+ * float32, and float32 may replace bfloat16. This is for frozen weights of a Linear or an
+ * Embedding:
  *   hd_module_set_parameter(m, name, hd_parameter(hd_to(hd_detach(w), HD_BFLOAT16), false))
  * If t is another parameter of m, the two are tied: the state_dict has both names, lists of
  * parameters have only the first name, and the gradient is the sum over both uses. */
@@ -166,8 +168,8 @@ HD_API bool hd_module_set(hd_module *m, const char *name, hd_module *child);
 HD_API hd_module *hd_module_take(hd_module *m, const char *name);
 /* Calls f for m, with the name "", and for all modules inside m, parents first. Stops when f
  * returns false. Returns the result of the last call of f. f may free or replace any module inside
- * m: f is not called for a freed module, nor for a module that replaced one for which f was
- * called. */
+ * m. f is not called for a freed module. If f was called for a module that was replaced later, f is
+ * not called for the replacement. */
 HD_API bool hd_module_visit(hd_module *m, bool (*f)(hd_module *m, const char *name, void *user),
                             void *user);
 
@@ -175,12 +177,13 @@ HD_API bool hd_module_visit(hd_module *m, bool (*f)(hd_module *m, const char *na
  * PyTorch's order, which is m's own parameters, m's own persistent buffers, then the same for each
  * child. Free the result with hd_dict_free. */
 HD_API hd_dict *hd_module_state_dict(const hd_module *m);
-/* Copies the tensors of d into m, all of them or none. The call fails if a tensor has another
- * shape. With strict, it also fails if a name is missing from d or unknown to m. The message lists
- * all these names. report (NULL: not wanted) gets a string for each of them: "missing",
- * "unexpected" or "(2, 3), expected (2, 4)". If a parameter has several names, one of them is
- * enough; if d has several, their tensors must be equal. HD_STATE: a tensor of m is expanded, so it
- * cannot be written to; or report is not NULL while an error is set, and then nothing changes. */
+/* Copies the tensors of d into m, all of them or none. The call fails if a tensor of d has another
+ * shape than in m. With strict, it also fails if a name is missing from d or unknown to m. The
+ * message lists the names of all tensors for which the call fails. Unless report is NULL, it gets
+ * a string for each name with a problem, even without strict, such as "missing", "unexpected" or
+ * "(2, 3), expected (2, 4)". If a parameter has several names, one of them is enough; if d has
+ * several of them, their tensors must be equal. HD_STATE: a tensor of m is expanded, so it cannot
+ * be written to; or report is not NULL while an error is set, and then nothing changes. */
 HD_API bool hd_module_load_state_dict(hd_module *m, const hd_dict *d, bool strict, hd_dict *report);
 
 /* Adds the gradients to d as prefix.NAME (prefix "": NAME), where NAME is as in
@@ -212,7 +215,7 @@ HD_API int64_t hd_module_num_parameters(const hd_module *m, bool trainable_only)
  * and tensors that a graph has saved keep the old elements. A pointer of hd_data to the old
  * elements is valid until the last of these tensors is freed. A parameter that hd_parameter did not
  * make, such as hd_requires_grad_(hd_rand(...), true), keeps the memory of its old elements until
- * it is freed, because they lie in its own block.
+ * the parameter is freed, because its struct and the elements lie in one block.
  *
  * HD_STATE: a backward is running. HD_GRAD: a parameter is the result of an operation. In both
  * cases nothing changes. */
@@ -432,12 +435,13 @@ HD_API hd_module *hd_multihead_attention_new(int64_t embed_dim, int64_t num_head
 
 typedef struct hd_multihead_attention_args {
     size_t size;
-    /* HD_NONE; (b, s) or (s,): a key is ignored where a bool mask is true; floats are added to the
-     * scores */
+    /* HD_NONE; else a mask for s keys, (b, s) or (s,): a key is ignored where a bool mask is true;
+     * a float mask is added to the scores */
     hd_tensor *key_padding_mask;
-    /* HD_NONE; (l, s) or (b * num_heads, l, s), a bool or float mask like key_padding_mask */
+    /* HD_NONE; else a mask for l queries and s keys, (l, s) or (b * num_heads, l, s), bool or float
+     * like key_padding_mask */
     hd_tensor *attn_mask;
-    bool need_weights; /* true: *weights gets the attention weights */
+    bool need_weights; /* true: *weights gets the attention weights; false: it gets HD_NONE */
     /* true: *weights is (b, l, s), the mean over the heads; false: it is (b, num_heads, l, s) */
     bool average_attn_weights;
     bool is_causal; /* false; as in PyTorch, true requires attn_mask, too */
@@ -446,7 +450,7 @@ typedef struct hd_multihead_attention_args {
 HD_API hd_multihead_attention_args hd_multihead_attention_arg_defaults(void);
 /* Runs m on query (l, b, embed_dim), key (s, b, kdim) and value (s, b, vdim). With batch_first, b
  * is the first dim; without a batch, there is no b. The output has the shape of query. *weights
- * gets the attention weights, or HD_NONE without need_weights (NULL: not wanted). a NULL: the
+ * gets the attention weights, or HD_NONE without need_weights; weights may be NULL. a NULL: the
  * defaults. */
 HD_API hd_tensor *hd_multihead_attention(hd_module *m, hd_tensor *query, hd_tensor *key,
                                          hd_tensor *value, const hd_multihead_attention_args *a,
@@ -458,15 +462,15 @@ HD_API hd_tensor *hd_multihead_attention(hd_module *m, hd_tensor *query, hd_tens
  * those of a tensor. The comments give the types of these fields. New fields come at the end. */
 typedef struct hd_debug_module_layout_table {
     uint32_t size;                   /* sizeof this table */
-    uint32_t type, type_name;        /* pointer to the type; in the type: text */
-    uint32_t priv;                   /* pointer to the private part */
+    uint32_t type, type_name;        /* in a module: pointer to its type; in a type: char * */
+    uint32_t priv;                   /* in a module: pointer to the private part */
     uint32_t training;               /* in the private part: one byte */
-    uint32_t n, entries;             /* int64_t; array of n entries */
-    uint32_t entry_size;             /* bytes of an entry */
-    uint32_t entry_name, entry_kind; /* text; int: 1 parameter, 2 or 4 buffer, 8 child */
-    uint32_t entry_tensor;           /* pointer to the field that holds the tensor */
+    uint32_t n, entries;             /* in the private part: int64_t; pointer to n entries */
+    uint32_t entry_size;             /* not an offset, but the bytes of an entry */
+    uint32_t entry_name, entry_kind; /* char *; int: 1 parameter, 2 or 4 buffer, 8 child */
+    uint32_t entry_tensor;           /* pointer to the field that holds the tensor, or NULL */
     uint32_t entry_child;            /* pointer to the field that holds the child, or NULL */
-    uint32_t entry_own;              /* the child, if entry_child is NULL */
+    uint32_t entry_own;              /* pointer to a child that no field holds, or NULL */
 } hd_debug_module_layout_table;
 
 /* The table of this build of the library. */

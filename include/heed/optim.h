@@ -43,7 +43,7 @@ typedef struct hd_optim hd_optim; /* an optimizer; free it with hd_optim_free */
 typedef struct hd_sgd_options {
     size_t size;
     double lr;           /* 1e-3: the learning rate */
-    double momentum;     /* 0: the factor of the old v */
+    double momentum;     /* 0: the factor of the old v in the formula below */
     double dampening;    /* 0: the factor of g in v is 1 - dampening */
     double weight_decay; /* 0: wd; wd * p is added to the gradient */
     bool nesterov;       /* false; true requires momentum > 0 and dampening 0 */
@@ -65,7 +65,7 @@ typedef struct hd_adamw_options {
     double beta1, beta2; /* 0.9, 0.999: b1 and b2, the factors of the old m and v */
     double eps;          /* 1e-8: added to the divisor */
     double weight_decay; /* 1e-2: wd; lr * wd * p is subtracted from p, not added to g */
-    bool amsgrad;        /* false; if true, the last line uses the largest v of all steps */
+    bool amsgrad;        /* false; if true, the last line below uses the largest v of all steps */
     bool maximize;       /* false; if true, -g takes the place of g */
 } hd_adamw_options;
 
@@ -79,7 +79,7 @@ typedef struct hd_adamw_options {
 HD_API hd_adamw_options hd_adamw_defaults(void);
 HD_API hd_optim *hd_adamw_new(const hd_list *parameters, const hd_adamw_options *o);
 
-/* Adam, which is AdamW with g += wd * p in place of the first line. The options are the same, but
+/* Adam, which is AdamW with g += wd * p in place of p -= lr * wd * p. The options are the same, but
  * weight_decay is 0 by default.
  *
  * Kingma and Ba 2015, "Adam: A Method for Stochastic Optimization" */
@@ -90,10 +90,10 @@ HD_API hd_optim *hd_adam_new(const hd_list *parameters, const hd_adam_options *o
 typedef struct hd_rmsprop_options {
     size_t size;
     double lr;           /* 1e-2: the learning rate */
-    double alpha;        /* 0.99: the factor of the old s and m */
+    double alpha;        /* 0.99: the factor of the old s and m in the formulas below */
     double eps;          /* 1e-8: added to the divisor */
     double weight_decay; /* 0: wd; wd * p is added to the gradient */
-    double momentum;     /* 0: the factor of the old v */
+    double momentum;     /* 0: the factor of the old v in the formula below */
     bool centered;       /* false; if true, s - m^2 takes the place of s under the root */
     bool maximize;       /* false; if true, -g takes the place of g */
 } hd_rmsprop_options;
@@ -212,7 +212,7 @@ typedef struct hd_cosine_annealing_options {
 
 /* Makes a CosineAnnealingLR: eta_min + (base - eta_min) * (1 + cos(pi * t / T_max)) / 2. After step
  * T_max the lr rises again, to base at step 2 * T_max. The first step of a rise needs the base of
- * every group, so it fails with HD_STATE if a group was added later.
+ * every group, so it fails with HD_STATE if a group was added after the schedule was made.
  *
  * Loshchilov and Hutter 2017, "SGDR: Stochastic Gradient Descent with Warm Restarts", without the
  * restarts */
@@ -243,17 +243,17 @@ typedef enum hd_anneal { HD_ANNEAL_COS = 0, HD_ANNEAL_LINEAR = 1 } hd_anneal;
 typedef struct hd_one_cycle_options {
     size_t size;
     int64_t total_steps; /* must be set: 1 or more; a step beyond this number is an error */
-    double max_lr;       /* 0: the highest lr is each group's base; else it is this number */
+    double max_lr;       /* 0: the highest lr is the lr before this schedule; else it is max_lr */
     double pct_start;    /* 0.3: the fraction of the steps in which the lr rises */
     hd_anneal anneal;    /* HD_ANNEAL_COS: the curve of the lr */
     /* true: momentum, or beta1, falls while the lr rises; must be false for Adagrad */
     bool cycle_momentum;
     double base_momentum;    /* 0.85: the lowest momentum, or beta1 */
     double max_momentum;     /* 0.95: the highest momentum, or beta1 */
-    double div_factor;       /* 25: the lr begins at first = max_lr / div_factor */
-    double final_div_factor; /* 1e4: the lr ends at first / final_div_factor */
-    /* false; if true, the lr falls to `first` in as many steps as it rose, and in the remaining
-     * steps to its last value */
+    double div_factor;       /* 25: the lr begins at the highest lr / div_factor */
+    double final_div_factor; /* 1e4: the lr ends at its first value / final_div_factor */
+    /* false; if true, the lr falls to its first value in as many steps as it rose, and in the
+     * remaining steps to its last value */
     bool three_phase;
 } hd_one_cycle_options;
 
@@ -275,9 +275,9 @@ typedef struct hd_reduce_on_plateau_options {
     hd_plateau_mode mode;             /* HD_PLATEAU_MIN: a lower metric is better */
     double factor;                    /* 0.1: in [0, 1); the lr is multiplied by it */
     int64_t patience;                 /* 10: this many steps in a row may bring no better metric */
-    double threshold;                 /* 1e-4: a better metric improves by more than this */
+    double threshold;                 /* 1e-4: an improvement must be larger than this to count */
     hd_threshold_mode threshold_mode; /* HD_THRESHOLD_REL: threshold is a fraction */
-    int64_t cooldown;                 /* 0: this many steps after a reduction do not count */
+    int64_t cooldown;                 /* 0: patience skips this many steps after a reduction */
     double min_lr;                    /* 0: the lowest lr */
     double eps;                       /* 1e-8: a reduction by this much or less is left out */
 } hd_reduce_on_plateau_options;

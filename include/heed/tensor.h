@@ -154,11 +154,11 @@ HD_API hd_tensor *hd_scope_return(hd_tensor *t);
  * reuse. */
 HD_API bool hd_scope_report(FILE *f);
 
-/* In debug mode (hd_set_debug), warns of the tensors of all threads that are live now. There is one
- * warning for each pair of a function that made such tensors and the module in whose forward it
- * ran, the most bytes first. Memory that several tensors share is counted once. hd_shutdown gives
- * the same warnings if tensors are live after it has closed the scopes. Returns the number of live
- * tensors, or -1 if memory runs out. */
+/* In debug mode (hd_set_debug), warns of the tensors of all threads that are live now. One warning
+ * counts the tensors that one function made in the forward of one module. The warning with the most
+ * bytes comes first. Memory that several tensors share is counted once. hd_shutdown gives the same
+ * warnings if tensors are live after it has closed the scopes. Returns the number of live tensors,
+ * or -1 if memory runs out. */
 HD_API int64_t hd_tensor_report(void);
 
 /* Writes to f how the program has spent its time so far. HEED_PROFILE=1 must have been in the
@@ -508,10 +508,10 @@ HD_API bool hd_dict_get_int(const hd_dict *d, const char *name, int64_t *value);
  * name is missing, or its entry has another kind. */
 HD_API bool hd_dict_get_double(const hd_dict *d, const char *name, double *value);
 
-/* Save or load the whole state of a generator: the words of the twister, the position, the spare
- * normal number and the Bernoulli stream. The entries of d are prefix.state, prefix.next and so on
- * (with prefix "": state, next and so on). While an error is set, hd_generator_save adds nothing.
- * If a load fails, g does not change. */
+/* Save or load the whole state of a generator: the words of the Mersenne Twister, the position in
+ * them, the spare normal number and the Bernoulli stream. The entries of d are prefix.state,
+ * prefix.next and so on (with prefix "": state, next and so on). While an error is set,
+ * hd_generator_save adds nothing. If a load fails, g does not change. */
 HD_API bool hd_generator_save(hd_generator *g, hd_dict *d, const char *prefix);
 HD_API bool hd_generator_load(hd_generator *g, const hd_dict *d, const char *prefix);
 
@@ -529,15 +529,15 @@ typedef struct hd_debug_layout_table {
     uint32_t storage_data, storage_nbytes; /* in the storage: pointer, size_t */
     uint32_t refs, refs_freed;             /* int; refs_freed is no offset, but the value of refs
                                             * in a freed tensor */
-    /* texts or NULL; freed_by is set only in a freed tensor */
+    /* char *, or NULL; freed_by is valid only in a freed tensor */
     uint32_t freed_by, made_by;
     uint32_t attachment;               /* pointer to the node, or NULL */
-    uint32_t next;                     /* the next tensor of the same scope, or NULL */
+    uint32_t next;                     /* pointer to the next tensor of the same scope, or NULL */
     uint32_t scope_first, scope_count; /* in a scope: pointer to a tensor, int64_t */
-    uint32_t scope_file, scope_line;   /* text or NULL, int */
-    uint32_t list_len, list_items;     /* in a list: int64_t, -1 if freed; array of tensors */
-    uint32_t dict_len, dict_entries;   /* in a dictionary: int64_t, array of pointers */
-    uint32_t entry_kind, entry_value;  /* in an entry: hd_dict_kind, 8 bytes */
+    uint32_t scope_file, scope_line;   /* in a scope: char *, or NULL; int */
+    uint32_t list_len, list_items;     /* in a list: int64_t, -1 if freed; hd_tensor ** */
+    uint32_t dict_len, dict_entries;   /* in a dictionary: int64_t; array of pointers to entries */
+    uint32_t entry_kind, entry_value;  /* in an entry: hd_dict_kind; union of 8 bytes */
     uint32_t entry_name;               /* in an entry: the text itself */
 } hd_debug_layout_table;
 
