@@ -81,13 +81,13 @@ HD_API hd_picture *hd_attention_map(const hd_tensor *weights, const char *const 
 
 /* The options of a graph's picture. Each box of the picture is a recorded call, with its operation
  * and the shape of its result, or a leaf that requires grad. Arrows lead from inputs to results.
- * Data and buffers need no gradient, so they are not in the graph. A view has no box. The box of
- * the tensor that it views names it, as in "then View, Transpose (2, 4, 8, 8)". A frame around
- * boxes is a module. */
+ * Data and buffers need no gradient, so they are not in the graph. A view has no box of its own.
+ * The box of the viewed tensor names the view, as in "then View, Transpose (2, 4, 8, 8)". A frame
+ * around boxes is a module. */
 typedef struct hd_graph_options {
     size_t size;
-    const char *title; /* NULL: no title; it stands above the graph */
-    /* 0: all modules are frames; else modules at this depth of nesting are drawn as one box */
+    const char *title; /* the text above the graph; NULL: no title */
+    /* 0: every module is a frame; else each module at this depth of nesting is a single box */
     int depth;
     bool full;       /* false; if true, views have boxes, too, and each call shows its grad_fn */
     bool parameters; /* true; if false, leaves have no boxes */
@@ -103,16 +103,18 @@ HD_API hd_graph_options hd_graph_defaults(void);
  * hd_free. HD_GRAD: x does not require grad.
  *
  * names (NULL: none) is a dictionary such as hd_module_named_parameters returns. A box gets the
- * name of the parameter that its call uses, as in "Linear W_query". The parts of a name before its
- * last dot are modules, such as "trf_blocks.0.att". A string in the dictionary is the class of the
- * module with that name. Other entries are ignored.
+ * name of the parameter that its call uses, as in "Linear W_query". In a parameter's name, each
+ * part that ends before a dot names a module: "att" and "att.W_query" in "att.W_query.weight". If
+ * an entry of the dictionary is a string, its key is a module's name, and the string is the
+ * module's class. Other entries are ignored.
  *
  * A call is drawn in the frame of the module whose parameters it uses. A call without parameters is
- * in a module if calls before it and after it are, as the ReLU between two Linears. If the first or
- * last calls of a module use no parameter, the graph cannot tell them from the caller's calls, so
- * they are drawn outside the module: a last ReLU, the sum after a last branch, and the loss. Calls
- * between the modules of a list are also outside. If `names` does not have a module's class, the
- * module counts as a list if its children all have numbers as names. */
+ * drawn in a module if calls of this module come before it and after it, as the ReLU between two
+ * Linears. If the first or last calls of a module use no parameter, the graph cannot tell them from
+ * the caller's calls, so they are drawn outside the module: a last ReLU, the sum after a last
+ * branch, and the loss. A call between two modules of a list is also drawn outside them. If `names`
+ * does not have a module's class, the module counts as a list if all its children have numbers as
+ * names. */
 HD_API char *hd_graph_dot(hd_tensor *x, const hd_dict *names);
 /* Writes the text of hd_graph_dot to a file. */
 HD_API bool hd_graph_save_dot(hd_tensor *x, const hd_dict *names, const char *path);

@@ -149,8 +149,8 @@ bool hd__run_saved_ok(const hd__node *n, int i)
            saved_changed(n, i);
 }
 
-/* Returns false with an error if a saved tensor of n was changed. Those of a user's op are checked
- * by hd_saved, which its backward calls. */
+/* Returns false with an error if a saved tensor of n was changed. If n belongs to a user's op,
+ * checks nothing: the op's backward calls hd_saved, which checks the tensor that it returns. */
 static bool all_saved_ok(const hd__node *n)
 {
     int left = n->saved_apart ? 0 : n->n_saved;
@@ -163,8 +163,8 @@ static bool all_saved_ok(const hd__node *n)
 static bool run_node(run *r, hd__node *n);
 
 /* Runs n. A commit is a gradient that the run writes to .grad at its end. If n adds commits, the
- * first of them retains n until then. A leaf that runs inside this call is retained by its own
- * commit. Returns false with an error on failure. */
+ * first of them retains n until the end of the run. If a leaf runs inside this call, its own commit
+ * retains the leaf. Returns false with an error on failure. */
 static bool run_held(run *r, hd__node *n)
 {
     int64_t before = r->n_commits;
@@ -183,9 +183,9 @@ HD__RARE static bool run_told(run *r, hd__node *n)
     return ok;
 }
 
-/* Called after a node has handled an edge to `leaf`. If `leaf` is NULL or no leaf, does nothing.
- * Runs a leaf after the last of its counted edges; when the leaf comes out of the heap later,
- * nothing is left to do. Returns false with an error if the leaf's hooks fail. */
+/* Called after a node has handled an edge to `leaf`. If `leaf` is NULL or not a leaf, does
+ * nothing. Runs a leaf after the last of its counted edges; when the leaf comes out of the heap
+ * later, nothing is left to do. Returns false with an error if the leaf's hooks fail. */
 HD__RARE static bool edge_passed(run *r, hd__node *leaf)
 {
     bool counts = leaf && leaf->op == &hd__graph_leaf_op && leaf->mark == r->counted;
@@ -381,7 +381,7 @@ bool hd__run_end(hd__run *r, bool ok)
     ok = hd__run_end_commits(r, ok);
     while (r->len) { /* after a success the heap is empty */
         hd__node *n = hd__run_pop(r);
-        /* a node that hd__run_reach put on the heap has no sums of this run */
+        /* skips nodes that only hd__run_reach has put on the heap: they hold no sums of r */
         if (hd__run_left_alone(r, n) || n->queued == r->depth) {
             leave_node(r, n);
         }
@@ -409,7 +409,7 @@ static bool backward(const char *seed, hd_tensor *y, hd_tensor *grad, bool retai
     hd__node *loss = hd__event_advised() ? hd__node_retain(y->attachment) : NULL;
     const char *made_by = y->made_by;
     const double value = loss && y->numel == 1 ? hd__tensor_float_at(y, y->offset) : 0;
-    HD__DRAWS_BEGIN(draws); /* hooks and users' ops may draw */
+    HD__DRAWS_BEGIN(draws); /* hooks and users' ops may draw random numbers */
     hd_scope *scope = hd_scope_open();
     bool ok = scope && hd__run_count(&r, y) && hd__run_seed(&r, y, grad);
     hd_scope_close(scope); /* now only the engine holds the first gradient */

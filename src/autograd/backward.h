@@ -12,7 +12,7 @@
  * with HD_STATE if too many runs are nested. */
 bool hd__run_begin(hd__run *r);
 /* Starts the run at y with the gradient `grad`, or with 1 if grad is HD_NONE and y has one element.
- * The tensors that it makes belong to the innermost scope. Returns false with an error if y has no
+ * New tensors belong to the innermost scope. Returns false with an error if y has no
  * graph, grad (or 1) does not fit y, or memory runs out. */
 bool hd__run_seed(hd__run *r, hd_tensor *y, hd_tensor *grad);
 /* Runs the backward of each node on the heap, the youngest first, until the heap is empty. Returns

@@ -5,10 +5,11 @@
  * leaf's gradient while backward still runs. The registered function waits until the last transfer
  * has ended, before any .grad is written.
  *
- * A leaf's gradient is complete when the run has handled the last edge that leads to it. The heap
- * does not show this moment: a leaf leaves it only after all younger nodes, even those that do not
- * lead to the leaf. So the edges to each leaf are counted before the walk. The gradients are added
- * in the same order as without the counting, so no bit of the sums changes. */
+ * A leaf's gradient is complete when the run has handled the last edge that leads to the leaf. The
+ * heap does not show this moment: a leaf comes out of the heap only after all younger nodes, even
+ * after nodes that do not lead to the leaf. So the edges to each leaf are counted before the walk.
+ * The counting does not change the order in which the gradients are added, so no bit of the sums
+ * changes. */
 #include "autograd/backward_end.h"
 #include "autograd/grad.h"
 #include "autograd/node.h"
@@ -19,8 +20,8 @@ typedef hd__run run;
 static HD__TLS struct {
     hd_backward_end f; /* NULL if none is registered */
     void *user;
-    /* the run that ends, while f is called for it; NULL if no run ends or hd_backward failed before
-     * its run began */
+    /* while f is called: the run that is ending, or NULL if hd_backward failed before it began a
+     * run; at all other times: NULL */
     run *at;
 } end;
 

@@ -56,7 +56,7 @@ static bool prepare_commit(hd__run *r, hd__run_commit *c)
         return hd__run_slot_set(&c->value, hd__loop_add(*c->slot, c->value));
     }
     if (!grad) {
-        hd__tensor_leave_base(c->value); /* a value that was a view then needs no copy below */
+        hd__tensor_leave_base(c->value); /* so that a value that is a view may need no copy below */
     }
     bool as_it_is = grad ? stays_the_same(r, c->value, grad) : hd__tensor_held_once(c->value);
     return as_it_is || hd__run_slot_set(&c->value, hd__tensor_clone(c->value));

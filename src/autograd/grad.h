@@ -49,7 +49,8 @@ static inline bool hd__graph_stale(const hd_tensor *x)
 
 /* True if x is stale and part of the graph. A view of a leaf stays in the graph when the leaf stops
  * requiring grad, because the view has a node of its own. Another thread may replace that node at
- * any time. So this reads only attachment_ops, which stays set once x has had a node. */
+ * any time. So this function does not read x's node, but only attachment_ops, which stays set once
+ * x has had a node. */
 static inline bool hd__graph_stale_in_graph(const hd_tensor *x)
 {
     return hd__graph_stale(x) &&

@@ -153,7 +153,7 @@ hd_list *hd_grad_of(const hd_list *outputs, const hd_list *inputs, const hd_list
         hd_free(r.captures);
         return NULL;
     }
-    HD__DRAWS_BEGIN(draws); /* hooks and users' ops may draw */
+    HD__DRAWS_BEGIN(draws); /* hooks and users' ops may draw random numbers */
     hd_scope *scope = hd_scope_open();
     bool ok = scope && find_captures(&r, inputs) && mark_paths(&r, outputs) &&
               seed_all(&r, outputs, grad_outputs);

@@ -193,8 +193,7 @@ static hd__node *view_node(const hd_tensor *x, hd__node *base, uint32_t output)
     return n;
 }
 
-/* Returns words for a message: the kind of view x, which is the reason why x cannot get a new
- * node. */
+/* Returns text for a message: what kind of view x is. Views of this kind cannot get a new node. */
 static const char *kind_of_view(const hd_tensor *x)
 {
     return x->flags & HD__F_MULTI_VIEW ? "an output of split, chunk or unbind"

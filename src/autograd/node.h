@@ -15,7 +15,7 @@ hd__node *hd__node_new(const hd__op *op, const hd__record_args *args, int n_out,
                        hd_tensor *const *ys, const hd__tensor_storage *changing);
 void hd__node_stamp(hd__node *n);   /* sets n->seq, after the caller has set the edges */
 void hd__node_release(hd__node *n); /* n may be NULL; does not recurse */
-/* Frees n's saved tensors, and marks n so that a second backward fails. */
+/* Frees n's saved tensors. If n has any, or if its op is `once`, a second backward then fails. */
 void hd__node_free_saved(hd__node *n);
 
 void hd__node_own_grad_drop(hd__node_own_grad *k); /* k may be NULL */
@@ -60,8 +60,8 @@ const char *hd__node_name(const hd__node *n, char text[64]);
  * "hd_log in GPT.blocks.0". Returns text. */
 const char *hd__node_call_text(const char *by, const char *in, char text[200]);
 /* Writes into text the end of the message about a saved tensor of n whose storage s was changed:
- * the calls, if both are known ("; hd_exp saved it, and hd_mul_ changed it"). If not, writes how to
- * turn on debug mode, or "" if debug mode is on already. Returns text. */
+ * the two calls, if both are known ("; hd_exp saved it, and hd_mul_ changed it"). Otherwise writes
+ * how to turn on debug mode, or "" if debug mode is on already. Returns text. */
 const char *hd__node_places(const hd__node *n, const hd__tensor_storage *s, char text[500]);
 
 /* Returns false with HD_INDEX unless 0 <= i < n. `what` is the name of the items for the message,

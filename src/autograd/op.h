@@ -34,7 +34,7 @@ typedef struct hd__op {
     int kind;
 } hd__op;
 
-/* static const hd__op sin_op = HD__OP("SinBackward0", sin_backward); */
+/* Used like this: static const hd__op sin_op = HD__OP("SinBackward0", sin_backward); */
 #define HD__OP(text, f) HD__OP_KIND(text, f, 0)
 #define HD__OP_KIND(text, f, number)                                                               \
     {                                                                                              \
@@ -49,7 +49,8 @@ typedef struct hd__edge {
 } hd__edge;
 
 typedef struct hd__node_saved {
-    /* a detached alias, held; HD_NONE if backward does not need it, or after it was freed */
+    /* a detached alias, which the node holds; HD_NONE if backward needs no tensor here, or after
+     * hd__node_free_saved */
     hd_tensor *t;
     _Alignas(8) uint32_t version; /* the version of t's storage when t was saved */
 } hd__node_saved;
@@ -57,7 +58,7 @@ typedef struct hd__node_saved {
 typedef struct hd__node_out_meta { /* one output: its shape, and its gradient during a run */
     uint8_t dtype, ndim;
     int64_t sizes[HD_MAX_DIMS];
-    hd_tensor *pending; /* the sum of the gradients that have arrived, held; or NULL */
+    hd_tensor *pending; /* the sum of the gradients that have arrived, held by the node; or NULL */
     struct hd__node_out_extra *extra; /* hooks, and the .grad of a non-leaf; or NULL */
 } hd__node_out_meta;
 
@@ -65,8 +66,8 @@ enum { HD__ENDED = 1, HD__ENDED_LOSS = 2 }; /* values of hd__node's field `ended
 
 struct hd_ctx {
     _Alignas(16) atomic_int refs;
-    bool complete; /* all fields are set; until then, release does not call op->free */
-    bool freed;    /* its saved tensors were freed, so a second backward is an error */
+    bool complete; /* true once all fields are set; before, release does not call op->free */
+    bool freed;    /* true after hd__node_free_saved, if a second backward is then an error */
     /* the depth (run.h) of the run that has this node in its heap or runs it now; 0 if none does */
     uint8_t queued;
     bool requires_grad; /* leaf node only: the `on` of the last hd_requires_grad_; false before */
@@ -75,8 +76,8 @@ struct hd_ctx {
     bool failed; /* user's op only: its last backward failed */
     /* leaf node only: grad came from hd_set_grad, so backward must not write to it */
     bool grad_given;
-    /* after a backward without retain_graph: HD__ENDED_LOSS if that backward began at this node,
-     * HD__ENDED otherwise; before it: 0 */
+    /* 0 before a backward without retain_graph; afterwards HD__ENDED or, if the backward began at
+     * this node and warnings are on, HD__ENDED_LOSS */
     atomic_uchar ended;
     const hd__op *op;
     /* the order of creation: larger than the seq of each input and of the thread's previous node */
@@ -90,7 +91,7 @@ struct hd_ctx {
     hd__node_saved *saved;   /* n_saved elements */
     hd__node_out_meta *outs; /* n_out elements */
     void *params;            /* a copy of the op's own arguments; 16-byte aligned */
-    hd_tensor *grad;         /* leaf node only: .grad, held; or NULL */
+    hd_tensor *grad;         /* leaf node only: .grad, held by the node; or NULL */
     struct hd_ctx *inner;    /* CopySlices only: the node of the op that changed the view */
     struct hd_ctx *next;     /* next node in the list that hd__node_release frees */
     /* the call and the module that recorded the node; NULL without debug mode, a trace or a
@@ -105,8 +106,9 @@ typedef struct hd__node_hook {
     struct hd__node_hook *next;
 } hd__node_hook;
 
-/* The .grad of a tensor that is not a leaf. A change in place moves it to the tensor's new node. It
- * is reference counted, because a run that has a gradient for it holds it, too. */
+/* The .grad of a tensor that is not a leaf. A change in place of the tensor moves this struct to
+ * the tensor's new node. The struct is reference counted, because a run that will write the .grad
+ * holds the struct, too. */
 typedef struct hd__node_own_grad {
     atomic_int refs;
     bool retain_grad; /* hd_retain_grad was called */
@@ -116,14 +118,14 @@ typedef struct hd__node_own_grad {
 
 typedef struct hd__node_out_extra {
     hd__node_hook *hooks;   /* in the order of registration */
-    hd__node_own_grad *own; /* held; NULL if the user has not asked for a .grad yet */
+    hd__node_own_grad *own; /* held here; NULL if the user has not asked for a .grad yet */
 } hd__node_out_extra;
 
 /* The op of every leaf node, and the op of every node of a user's op. */
 extern const hd__op hd__graph_leaf_op;
 extern const hd__op hd__graph_user_op;
 
-/* Returns the name of a user's op. Its node's params begin with a pointer to the user's hd_op. */
+/* Returns the name of the user's op of node n. n's params begin with a pointer to the hd_op. */
 static inline const char *hd__node_user_name(const hd__node *n)
 {
     return (*(const hd_op *const *)n->params)->name;

@@ -81,7 +81,7 @@ HD__RARE hd_tensor **hd__run_wanted_sum(const hd__run *r, hd__node *n, uint32_t 
 
 /* Stores *at, the gradient of n's output k, in each capture of this output. There are several if
  * the caller of hd_grad_of requested the gradient several times. For a leaf, `at` is the address of
- * the first capture's value, so only the others are stored. */
+ * the first capture's value, so this capture is skipped. */
 static void capture(hd__run *r, const hd__node *n, int k, hd_tensor *const *at)
 {
     hd__run_capture *c = hd__run_captured(r, n, (uint32_t)k), *end = r->captures + r->n_captures;

@@ -15,8 +15,8 @@
 typedef struct hd__run_commit { /* at the end of the run, `value` is added to a .grad, *slot */
     /* the node with *slot, retained; NULL if an earlier commit retains it */
     hd__node *n;
-    hd__node_own_grad *own;   /* the struct with *slot, held; NULL if n is a leaf */
-    hd_tensor **slot, *value; /* value is held */
+    hd__node_own_grad *own;   /* the struct with *slot, held; NULL if *slot is in a leaf */
+    hd_tensor **slot, *value; /* the commit holds `value` */
     bool *given;              /* the flag beside *slot: true if *slot came from hd_set_grad */
     bool in_place;            /* value is added to *slot in place; otherwise it replaces *slot */
     /* true: value came from hd_set_backward_grad, so *given is set to true when value is written */
@@ -27,13 +27,13 @@ typedef struct hd__run_commit { /* at the end of the run, `value` is added to a 
  * summed in `value`, not in the leaf, because other threads may compute gradients of it. */
 typedef struct hd__run_capture {
     hd__edge at;      /* the node, retained, and the number of its output */
-    int64_t input;    /* its index among the caller's inputs */
-    hd_tensor *value; /* held; NULL if no gradient has arrived yet */
+    int64_t input;    /* the index of the input whose gradient this is */
+    hd_tensor *value; /* the sum, held by the capture; NULL if no gradient has arrived yet */
 } hd__run_capture;
 
 typedef struct hd__run_aside { /* fields of a node that an inner run puts back when it ends */
     hd__node *n;               /* retained */
-    hd_tensor *pending;        /* the outer run's sum at a leaf, held; else NULL */
+    hd_tensor *pending;        /* the outer run's sum at leaf n, held; NULL if there is none */
     uint8_t queued;            /* the outer run's depth; 0 if only `mark` is put back */
     uint64_t mark;
 } hd__run_aside;
@@ -97,8 +97,8 @@ hd__run_commit *hd__run_add_commit(hd__run *r);
 
 /* ---------------------------------------------------------------- gradients on their way */
 
-/* Sets *slot to t, which it holds. Returns false, and changes nothing, if t is NULL because its
- * computation failed. */
+/* Drops the tensor in *slot, and makes *slot hold t. If t is NULL, because the computation of t
+ * failed, returns false and changes nothing. */
 static inline bool hd__run_slot_set(hd_tensor **slot, hd_tensor *t)
 {
     if (t) {

@@ -3,8 +3,8 @@
  *
  * Whatever the user's code does, the engine must finish or fail with an error, and must not use
  * freed tensors. So it compares the state of the thread before the call with the state after it:
- * - failures: the call fails if a function of heed failed inside and the user's code did not clear
- *   the error, as in hd_forward;
+ * - failures: as in hd_forward, the call fails if a function of heed failed inside and the user's
+ *   code did not clear the error;
  * - scopes: a scope left open is closed; a scope closed too early has freed the caller's tensors.
  *   Both are errors;
  * - grad mode: it is set back to what it was.

@@ -13,7 +13,7 @@
  * passed tensors and their aliases have the flag HD__F_LENT, and are read-only for ever, because
  * the user's code may keep them. */
 typedef struct hd__graph_guest {
-    const char *call;                     /* hd__call before the call */
+    const char *call;                     /* the value of hd__call (call.h) before the call */
     const hd__node *n;                    /* the node whose gradients are passed */
     int64_t hook;                         /* the hook's id; 0 for a function of n's own op */
     int n_lent;                           /* the number of passed gradients */

@@ -23,8 +23,8 @@ static user_call *call_of(const hd_ctx *ctx)
 
 /* ---------------------------------------------------------------- the node */
 
-/* Sets lent[k] to a read-only alias of dy[k], for each k below n, and holds it. Returns the number
- * of aliases, which is less than n if memory runs out. */
+/* Sets lent[k] to a read-only alias of dy[k], for each k below n, and holds the alias. Returns the
+ * number of aliases, which is less than n if memory runs out. */
 static int lend_all(int n, hd_tensor *const *dy, hd_tensor **lent)
 {
     int k = 0;

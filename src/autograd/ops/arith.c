@@ -52,7 +52,7 @@ static void sub_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-/* da += dy b,  db += dy a */
+/* da += dy * b,  db += dy * a */
 static void mul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     for (int i = 0; i < 2; i++) {
@@ -60,7 +60,7 @@ static void mul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     }
 }
 
-/* da += dy / b,  db += -dy (a / b) / b */
+/* da += dy / b,  db += -dy * (a / b) / b */
 static void div_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *b = hd__node_saved_get(n, 1);
@@ -299,7 +299,7 @@ static const hd__op where_op = HD__OP("WhereBackward0", where_backward);
 static hd_tensor *where(hd_tensor *condition, hd_tensor *a, hd_tensor *b)
 {
     hd_dtype d = hd__tensor_promote(a, b);
-    /* casts a and b before it makes y, which is laid out like the cast operands */
+    /* a and b are cast before y is made, because y is laid out like the cast operands */
     a = hd__tensor_cast(a, d);
     b = a ? hd__tensor_cast(b, d) : NULL;
     hd_tensor *y = b ? hd__loop_out(d, 3, (hd_tensor *[]){condition, a, b}) : NULL;

@@ -73,8 +73,8 @@ static const hd__op flash_op =
 static const hd__op attention_unsafe_view_op = HD__OP("UnsafeViewBackward0", attention_backward);
 static const hd__op attention_mm_op = HD__OP("MmBackward0", attention_backward);
 
-/* Returns the op with PyTorch's name. PyTorch's fused kernel takes only the cases that `plain`
- * describes. In the other cases PyTorch's last op is a matrix product or a view. */
+/* Returns the op whose name PyTorch shows as grad_fn. PyTorch's fused kernel takes only the cases
+ * that `plain` describes. In the other cases PyTorch's last op is a matrix product or a view. */
 static const hd__op *attention_op_for(const hd_tensor *q, const hd_tensor *k, const hd_tensor *v,
                                       const hd_tensor *mask, const attention_args *c)
 {

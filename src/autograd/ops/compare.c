@@ -207,8 +207,8 @@ bool hd_equal(hd_tensor *a, hd_tensor *b)
 }
 
 /* Returns a bool tensor; NULL with an error on failure. An element is true if a == b, or if |a - b|
- * is finite and at most atol + |rtol b|, or if equal_nan is true and both are NaN. The differences
- * of integers are computed in float32. */
+ * is finite and at most atol + |rtol * b|, or if equal_nan is true and both are NaN. The
+ * differences of integers are computed in float32. */
 static hd_tensor *is_close(hd_tensor *a, hd_tensor *b, double rtol, double atol, bool equal_nan)
 {
     hd_tensor *close = hd_eq(a, b);

@@ -1,4 +1,4 @@
-/* linear.c - hd_linear, which computes x W^T + b in one pass, and hd_bilinear.
+/* linear.c - hd_linear, which computes x @ W^T + b in one pass, and hd_bilinear.
  *
  * All leading dims of x count as rows, so one backward serves all numbers of dims. As in PyTorch,
  * the node's name depends on x: a matrix, a single row, or rows that are folded into one matrix.
@@ -23,7 +23,7 @@ static hd_tensor *product_like(const hd__node *n, int i, hd_dtype d, hd__product
     return c;
 }
 
-/* y = x W^T + b:  dx += dy W,  dW += dy^T x,  db += sum of dy over rows */
+/* y = x @ W^T + b:  dx += dy @ W,  dW += dy^T @ x,  db += sum of dy over rows */
 static void linear_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd__product_matrix rows = hd__product_matrix_left(dy[0]);
@@ -50,8 +50,8 @@ static const hd__op linear_unsafe_view_op = HD__OP("UnsafeViewBackward0", linear
 static const hd__op linear_view_op = HD__OP("ViewBackward0", linear_backward);
 static const hd__op add_op = HD__OP("AddBackward0", linear_backward);
 
-/* Returns the op with PyTorch's name. If x and the bias are contiguous, PyTorch adds the bias
- * inside the product. */
+/* Returns the op whose name PyTorch shows as grad_fn. If x and the bias are contiguous, PyTorch
+ * adds the bias inside the product. */
 static const hd__op *linear_op_for(const hd_tensor *x, const hd_tensor *bias)
 {
     if (hd__tensor_is_none(bias)) {

@@ -145,8 +145,9 @@ static void cross_entropy_backward(hd__node *n, hd_tensor *const *dy, hd_tensor 
     }
 static const hd__op entropy_ops[] = CLASS_OPS(cross_entropy_backward);
 
-/* Returns the op with PyTorch's name. PyTorch folds the dims after the classes into two. If x has
- * such dims, but not exactly two, and the losses are not reduced, PyTorch's last step is a view. */
+/* Returns the op whose name PyTorch shows as grad_fn. PyTorch folds the dims after the classes into
+ * two. If x has such dims, but not exactly two, and the losses are not reduced, PyTorch's last step
+ * is a view. */
 static const hd__op *class_op(const hd__op *ops, int ndim, hd_reduction r)
 {
     bool view = r == HD_REDUCE_NONE && ndim != 4;

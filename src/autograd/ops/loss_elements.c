@@ -262,8 +262,8 @@ typedef struct loss_params {
     double beta; /* the beta of smooth_l1_loss; else 0 */
 } loss_params;
 
-/* Reduces the unrecorded losses, and returns the result, recorded as that of op on x and target.
- * NULL if losses is NULL or memory runs out. */
+/* Reduces the unrecorded losses, records the result as an output of op with the inputs x and
+ * target, and returns it. NULL if losses is NULL or memory runs out. */
 static hd_tensor *record_losses(const hd__op *op, hd_tensor *losses, hd_reduction r, hd_tensor *x,
                                 hd_tensor *target, double beta)
 {

@@ -10,7 +10,8 @@
 #include "tensor/product.h"
 #include "tensor/tensor_args.h"
 
-/* y = a b:  da += dy b^T,  db += a^T dy, each summed over the batch dims that its operand lacks */
+/* y = a @ b:  da += dy @ b^T,  db += a^T @ dy, each summed over the batch dims that its operand
+ * lacks */
 static void matmul_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     for (int i = 0; i < 2; i++) {
@@ -50,9 +51,10 @@ static const hd__op matmul_unsafe_view_op = HD__OP("UnsafeViewBackward0", matmul
 static const hd__op matmul_clone_op = HD__OP("CloneBackward0", matmul_backward);
 static const hd__op matmul_transpose_op = HD__OP("TransposeBackward0", matmul_backward);
 
-/* Returns the op with PyTorch's name. PyTorch folds a batch into the rows of one matrix, and its
- * last step is a view. If b is the batch, and the matrix a needs a gradient, PyTorch folds the
- * transposed batch. Its last step is then a copy, or a transposed view if no copy is needed. */
+/* Returns the op whose name PyTorch shows as grad_fn. PyTorch folds a batch into the rows of one
+ * matrix, and its last step is a view. If b is the batch, and the matrix a needs a gradient,
+ * PyTorch folds the transposed batch. Its last step is then a copy, or a transposed view if no copy
+ * is needed. */
 static const hd__op *matmul_op_for(const hd_tensor *a, const hd_tensor *b, const hd_tensor *y)
 {
     if (a->ndim <= 2 && b->ndim <= 2) {

@@ -11,7 +11,7 @@
 enum {
     PICK_GRAIN = 32768, /* the fewest elements of a task */
     PICK_SIDE = 256,    /* the largest number of lines that one call of p->f walks */
-    /* the same number if one index serves all lines; it is larger, so that rows stay whole */
+    /* the largest number of lines if all lines share one index; large, so that rows stay whole */
     WHOLE = 4096
 };
 
@@ -131,7 +131,7 @@ void hd__op_pick(hd__op_pick_way way, hd_tensor *y, hd_tensor *x, int dim, const
     }
     picks p = {.f = loops[way][y->dtype]};
     hd__dims_axis along = {1, {0}};
-    hd_tensor first = hd__op_geometry_of(x); /* x with y's sizes, for the strides of its lines */
+    hd_tensor first = hd__op_geometry_of(x); /* x's strides with y's sizes, to find x's lines */
     first.ndim = y->ndim;
     memcpy(first.sizes, y->sizes, sizeof first.sizes);
     hd_tensor *operands[] = {y, &first, (hd_tensor *)index};
@@ -145,8 +145,8 @@ void hd__op_pick(hd__op_pick_way way, hd_tensor *y, hd_tensor *x, int dim, const
     hd__dims_merge(&p.lines);
     p.n = along.size;
     memcpy(p.step, along.stride, sizeof p.step);
-    /* If the dim has size 1, all indices are 0, so its stride, which may be any number, must not be
-     * used. */
+    /* If this dim of x has size 1, all indices into the dim are 0. The dim's stride may then be any
+     * number and must not be used. */
     p.step[X] = x->ndim && x->sizes[dim] > 1 ? x->strides[dim] * hd__tensor_bytes_of(x->dtype) : 0;
     hd__parallel_for(hd__dims_count(&p.lines), PICK_GRAIN / p.n, run_lines, &p);
 }

@@ -20,8 +20,8 @@ hd_tensor *hd__op_zeros_like_input(hd__node *n, hd_dtype dtype);
  * and indices. */
 hd_tensor *hd__op_gather(hd_tensor *x, int dim, hd_tensor *index);
 /* y[i] = x[index[i]] along dim:  dx[index[i]] += dy[i]. Saved tensor 0 is the index, and the params
- * are the int dim, which index and y may lack. The op's kind is HD__PUT if no two indices are
- * equal, else HD__ADD. */
+ * are the int dim. The index and y may lack this dim. The op's kind is HD__PUT if no two indices
+ * are equal, else HD__ADD. */
 void hd__op_scatter_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx);
 
 #endif

@@ -35,7 +35,7 @@ static double value_at(const hd_tensor *p, int64_t i)
     return hd__tensor_float_at(p, p->offset + i);
 }
 
-/* Returns the place of the first element of the contiguous p outside [0, most]; -1 if none is. */
+/* Returns the index of the first element outside [0, most] of the contiguous p; -1 if none is. */
 static int64_t first_outside(const hd_tensor *p, double most)
 {
     const float *f = hd__tensor_ptr(p);
@@ -71,7 +71,7 @@ static hd_tensor *probabilities(hd_tensor *p, double most, const char *expected)
 
 static const hd__op bernoulli_op = HD__OP("BernoulliBackward0", hd__op_zero_backward);
 
-/* Returns a tensor, 1 where a uniform random number is below p, and 0 elsewhere; NULL on
+/* Returns a tensor that is 1 where a uniform random number is below p, and 0 elsewhere; NULL on
  * failure. */
 static hd_tensor *draw_bernoulli(hd_tensor *p)
 {

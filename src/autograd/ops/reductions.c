@@ -54,7 +54,7 @@ static uint32_t all_mask(const hd_tensor *x)
 
 enum { SUM, MEAN }; /* the kinds of the ops */
 
-/* y = sum x, or sum x / N:  dx += dy, or dy / N, expanded to x's shape */
+/* y = sum(x), or sum(x) / N for N elements:  dx += dy, or dy / N, expanded to x's shape */
 static void sum_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hd__node_out_meta *x = hd__node_input_meta(n, 0);
@@ -310,7 +310,7 @@ typedef struct prod_params {
     bool keepdim;
 } prod_params;
 
-/* y = product of all x_i:  dx_i += dy times the product of all others */
+/* y = product of all x_i:  dx_i += dy * product of all x_j with j != i */
 static void prod_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const prod_params *p = hd__node_params(n);

@@ -45,9 +45,9 @@ static bool rotary_options_ok(const hd_rotary_options *o)
                     o->low_freq_factor, o->high_freq_factor));
 }
 
-/* Returns 1 / theta^(2 i / head_dim). If o->original_max_position_embeddings is not 0, frequencies
- * of long waves are divided by o->factor, frequencies of short waves stay, and those between are
- * interpolated. */
+/* Returns 1 / theta^(2 * i / head_dim). If o->original_max_position_embeddings is not 0,
+ * frequencies of long waves are divided by o->factor, frequencies of short waves stay, and those
+ * between are interpolated. */
 static float inverse_frequency(const hd_rotary_options *o, int64_t i, int64_t head_dim)
 {
     const double known = (double)o->original_max_position_embeddings, turn = 6.283185307179586;
@@ -129,8 +129,9 @@ static hd_tensor *rotate_half(hd_tensor *x)
 }
 
 /* The halves along the last dim are x = (x1, x2), cos = (c1, c2) and sin = (s1, s2).
- * y1 = x1 c1 - x2 s1,  y2 = x2 c2 + x1 s2:  dx1 += dy1 c1 + dy2 s2,  dx2 += dy2 c2 - dy1 s1.
- * So dx is dy, rotated with the sines (-s2, -s1).  dcos += dy * x,  dsin += dy * (-x2, x1) */
+ * y1 = x1 * c1 - x2 * s1,  y2 = x2 * c2 + x1 * s2:
+ * dx1 += dy1 * c1 + dy2 * s2,  dx2 += dy2 * c2 - dy1 * s1. So dx is dy, rotated with the sines
+ * (-s2, -s1).  dcos += dy * x,  dsin += dy * (-x2, x1) */
 static void rotary_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *x = hd__node_saved_get(n, 0), *cos = hd__node_saved_get(n, 1),

@@ -73,7 +73,7 @@ static void lane_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 
 /* ---------------------------------------------------------------- softmax, log_softmax */
 
-/* dx += y (dy - sum(dy y)) */
+/* dx += y * (dy - sum(dy * y)) */
 static const hd__op softmax_op =
     HD__OP_KIND("SoftmaxBackward0", lane_backward, HDK_SOFTMAX_BACKWARD);
 
@@ -89,7 +89,7 @@ static bool lanes_of(const hd_tensor *x, int dim, const hd_tensor *y, int at)
 {
     const int64_t step = y->strides[at], n = y->sizes[at], from = x->offset - y->offset;
     int64_t within =
-        from % step; /* largest start of a lane of x in a block of `step` elements of y */
+        from % step; /* after the loop: where the last lane of x in a block of `step` starts */
     bool same = x->sizes[dim] == n && x->strides[dim] == step && from / step % n == 0;
     for (int d = 0; d < x->ndim; d++) {
         if (d != dim && x->strides[d] < step) {
@@ -110,7 +110,7 @@ bool hd__op_is_softmax(const hd_tensor *x, int dim)
            lanes_of(x, dim, y, *(const int *)hd__node_params(n));
 }
 
-/* dx += dy - exp(y) sum(dy) */
+/* dx += dy - exp(y) * sum(dy) */
 static const hd__op log_softmax_op =
     HD__OP_KIND("LogSoftmaxBackward0", lane_backward, HDK_LOG_SOFTMAX_BACKWARD);
 
@@ -122,7 +122,7 @@ hd_tensor *hd_log_softmax(hd_tensor *x, int dim)
 
 /* ---------------------------------------------------------------- logsumexp */
 
-/* dx += dy exp(x - y) */
+/* dx += dy * exp(x - y) */
 static void logsumexp_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     const hd__op_span *s = hd__node_params(n);

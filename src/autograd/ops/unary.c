@@ -38,36 +38,36 @@ static void erf_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
     dx[0] = hd_mul(hd_mul_scalar(hd_exp(hd_neg(hd_mul(x, x))), two_over_sqrt_pi), dy[0]);
 }
 
-/* dx += dy cos x */
+/* dx += dy * cos(x) */
 static void sin_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = hd_mul(dy[0], hd_cos(hd__node_saved_get(n, 0)));
 }
 
-/* dx += -dy sin x */
+/* dx += -dy * sin(x) */
 static void cos_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     dx[0] = hd_mul(dy[0], hd_neg(hd_sin(hd__node_saved_get(n, 0))));
 }
 
-/* dx += -dy y^2 */
+/* dx += -dy * y^2 */
 static void reciprocal_backward(hd__node *n, hd_tensor *const *dy, hd_tensor **dx)
 {
     hd_tensor *y = hd__node_saved_get(n, 0);
     dx[0] = hd_mul(hd_neg(dy[0]), hd_mul(y, y));
 }
 
-/* dx += dy y */
+/* dx += dy * y */
 static const hd__op exp_op = HD__OP_KIND("ExpBackward0", loop_backward, HDK_MUL);
 /* dx += dy / x */
 static const hd__op log_op = HD__OP_KIND("LogBackward0", loop_backward, HDK_DIV);
-/* dx += dy / (2 y) */
+/* dx += dy / (2 * y) */
 static const hd__op sqrt_op = HD__OP_KIND("SqrtBackward0", loop_backward, HDK_SQRT_BACKWARD);
-/* dx += -dy y^3 / 2 */
+/* dx += -dy * y^3 / 2 */
 static const hd__op rsqrt_op = HD__OP_KIND("RsqrtBackward0", loop_backward, HDK_RSQRT_BACKWARD);
-/* dx += dy (1 - y^2) */
+/* dx += dy * (1 - y^2) */
 static const hd__op tanh_op = HD__OP_KIND("TanhBackward0", loop_backward, HDK_TANH_BACKWARD);
-/* dx += dy (1 - y) y */
+/* dx += dy * (1 - y) * y */
 static const hd__op sigmoid_op =
     HD__OP_KIND("SigmoidBackward0", loop_backward, HDK_SIGMOID_BACKWARD);
 /* dx += dy / (1 + x) */
