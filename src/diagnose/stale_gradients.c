@@ -25,7 +25,7 @@ typedef struct finding {
 } finding;
 
 /* True if o used this gradient of p in a step, only a backward has changed the gradient since, and
- * only that step has changed p. If the program has also changed p itself, its method may
+ * only that step has changed p. If the program has also changed p itself, the program's method may
  * want the sum of all gradients. */
 static bool is_used(const hd_optim *o, const hd_tensor *p, const hd__tensor_grad_use *use,
                     int64_t version)
