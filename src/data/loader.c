@@ -23,7 +23,7 @@
 struct hd_loader {
     hd_dataset *s; /* the dataset; the loader holds a reference to it */
     hd_loader_options o;
-    int64_t ranks; /* the number of ranks: num_replicas, or 1 if this is 0 */
+    int64_t ranks; /* the number of ranks: num_replicas, or 1 if num_replicas is 0 */
     /* the number of this rank's items in an epoch; the last one may repeat an earlier item, so that
      * all ranks have equally many */
     int64_t items;
@@ -190,8 +190,8 @@ static int64_t size_of_batch(const hd_loader *l, int64_t batch)
     return left >= l->o.batch_size ? l->o.batch_size : l->o.drop_last || left < 0 ? 0 : left;
 }
 
-/* Returns the number in the dataset of item i of the next batch. If the order has too few items for
- * all ranks, its first items follow its last one. */
+/* Returns the number that item i of the next batch has in the dataset. If the order has too few
+ * items for all ranks, its first items follow its last one. */
 static int64_t item_at(const hd_loader *l, int64_t i)
 {
     int64_t first = l->batch * l->o.batch_size * l->ranks + l->o.rank;

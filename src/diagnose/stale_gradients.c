@@ -58,7 +58,7 @@ static finding look_at_grads(const hd_optim *o)
 }
 
 /* Adds 1 to *steps if the step was in vain (it found no gradient); otherwise sets *steps to 0.
- * Returns true if *steps has just reached IN_VAIN. It then keeps this value, so that the warning
+ * Returns true if *steps has just reached IN_VAIN. *steps then keeps this value, so the warning
  * comes only once. */
 static bool is_told_now(int *steps, bool vain)
 {

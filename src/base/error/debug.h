@@ -16,7 +16,7 @@
  *   HD__DEBUG_PRINTS: HEED_DEBUG=1 was set, so failures and warnings are printed. Valid after
  *     hd__init. */
 enum { HD__DEBUG_KEEPS = 1, HD__DEBUG_WATCHES = 2, HD__DEBUG_PRINTS = 4 };
-/* Flags in the same word for HEED_TRACE and HEED_PROFILE, which never change after the start. */
+/* Flags for HEED_TRACE and HEED_PROFILE, also in hd__debug. They never change after the start. */
 enum { HD__TRACES = 8, HD__TRACES_BACKWARD = 16, HD__PROFILES = 32, HD__TELLS = 8 | 16 | 32 };
 /* This flag is set when the program uses HD_CALL for the first time. From then on, tensors remember
  * the names that HD_CALL sets. */

@@ -349,8 +349,8 @@ void hd_free(void *p)
     hd__mem_block_free(p);
 }
 
-/* In the common case the block goes straight into the ring, without a call, because every freed
- * tensor takes this path. hd__mem_retire_object frees the other blocks. */
+/* In the common case the block goes straight into the ring (quarantine.c), without a call, because
+ * every freed tensor takes this path. hd__mem_retire_object frees the other blocks. */
 void hd__mem_retire(void *p)
 {
     hd__mem_header *h = hd__mem_header_of(p);
