@@ -48,8 +48,9 @@ struct hd__record_args;
  *     node_begins       a backward reaches node n
  *     node_ends         the backward leaves node n, after its hooks
  *   While hd__event_advised:
- *     backward_ended    a backward that began at a tensor of this value has ended. made_by is the
- *                       function that made the tensor, and loss its node (NULL: the graph was kept)
+ *     backward_ended    a backward has ended without an error. It began at a tensor: value is the
+ *                       tensor's element (0 if it has several), made_by the function that made
+ *                       the tensor, and loss the tensor's node (NULL: the graph was kept)
  *     stepped           o has stepped with the gradients of n parameters. Also called while
  *                       hd__event_telling; n is then -1 if the step failed
  *   While there is a table:

@@ -28,7 +28,7 @@ HD__SIBLING bool hd__sibling_ok(const char *version);
 /* For HD__CALL of speak.h: if hd__call (error/call.h) is NULL on this thread, sets it to a copy of
  * `name` that lasts as long as the process. Returns the old hd__call, which may be NULL. */
 HD__SIBLING const char *hd__call_enter(const char *name);
-/* For speak.h: sets hd__call to `now`, an earlier call or NULL, and returns the old hd__call. */
+/* For speak.h: sets hd__call to `now`, an earlier hd__call or NULL. Returns the old hd__call. */
 HD__SIBLING const char *hd__call_exchange(const char *now);
 
 #endif

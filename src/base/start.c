@@ -183,8 +183,8 @@ static void call_thread_end(void)
     }
 }
 
-/* The thread stays armed while this function runs. Otherwise freeing memory would arm the thread
- * again, and this function would run a second time. */
+/* `armed` stays true until the end of this function. Otherwise the freeing of memory would arm the
+ * thread again, and this function would run a second time. */
 static void end_thread(void *unused)
 {
     (void)unused;

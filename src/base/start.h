@@ -20,9 +20,9 @@ void hd__start_on_thread_end(void (*f)(void));
 void hd__start_thread_arm(void);
 
 /* Locks of the layers above base. They stand here because start.c locks them around a fork, too. */
-extern pthread_mutex_t hd__start_views_lock;    /* a stale view gets the node of its new base */
-extern pthread_mutex_t hd__start_diagnose_lock; /* the data that the listeners share */
-extern pthread_mutex_t hd__start_print_lock;    /* the print options of the process */
+extern pthread_mutex_t hd__start_views_lock;    /* protects the replacement of a view's node */
+extern pthread_mutex_t hd__start_diagnose_lock; /* protects the data that the listeners share */
+extern pthread_mutex_t hd__start_print_lock;    /* protects the print options of the process */
 
 /* ---------------------------------------------------------------- CPU level */
 

@@ -23,8 +23,8 @@ struct hd_dataset {
     int64_t max_length, stride;
 };
 
-/* Returns false with an error if s is NULL, or if the program has freed it. Public functions check
- * s with it. Loaders and parts may still use a dataset that the program has freed. */
+/* Returns false with an error if s is NULL, or if the program has freed s. Public functions begin
+ * with this check. Loaders and parts may still use a dataset that the program has freed. */
 bool hd__data_dataset_given(const hd_dataset *s);
 hd_dataset *hd__data_dataset_hold(const hd_dataset *s);
 void hd__data_dataset_drop(hd_dataset *s); /* drops a reference to s; s may be NULL */

@@ -3,9 +3,9 @@
  *
  * An epoch begins with one draw of hd_generator_random64, which is the base seed of PyTorch's
  * workers. With shuffle, the first batch draws the order. At the end of an epoch, PyTorch's sampler
- * draws a second randperm, which it does not use. A short last batch makes this draw. If the last
- * batch is not short, the call after it makes the draw. heed repeats the draw if the options have a
- * generator, because only then it changes later numbers.
+ * draws a second randperm and does not use it. heed makes this draw, too, if the options have a
+ * generator, because only then the draw changes later numbers. The call that returns the last batch
+ * makes the draw if that batch is short; otherwise the call after it does.
  *
  * A loader with num_replicas distributes the order of each epoch over the ranks, as
  * DistributedSampler does. The seed and the epoch determine the order. There is one exception: an
@@ -23,18 +23,18 @@
 struct hd_loader {
     hd_dataset *s; /* the dataset; the loader holds a reference to it */
     hd_loader_options o;
-    int64_t ranks; /* the number of ranks: num_replicas, or 1 if this is 0 */
+    int64_t ranks; /* the number of ranks: num_replicas, or 1 if num_replicas is 0 */
     /* the number of this rank's items in an epoch; the last one may repeat an earlier item, so that
      * all ranks have equally many */
     int64_t items;
     int64_t epoch;  /* the number of epochs that have begun */
     int64_t batch;  /* the number of batches of this epoch so far */
     bool under_way; /* true if an epoch has begun and has not ended */
-    bool own_order; /* true if the seed does not determine the order: the saved state has it */
+    bool own_order; /* true if a saved state needs the order, because the seed does not give it */
     int64_t *order; /* with shuffle: the order of the s->len items in this epoch; else NULL */
 };
 
-/* ---------------------------------------------------------------- making */
+/* ---------------------------------------------------------------- making a loader */
 
 hd_loader_options hd_loader_defaults(void)
 {
@@ -190,8 +190,8 @@ static int64_t size_of_batch(const hd_loader *l, int64_t batch)
     return left >= l->o.batch_size ? l->o.batch_size : l->o.drop_last || left < 0 ? 0 : left;
 }
 
-/* Returns the number in the dataset of item i of the next batch. If the order has too few items for
- * all ranks, its first items follow its last one. */
+/* Returns the number that item i of the next batch has in the dataset. If the order has too few
+ * items for all ranks, its first items follow its last one. */
 static int64_t item_at(const hd_loader *l, int64_t i)
 {
     int64_t first = l->batch * l->o.batch_size * l->ranks + l->o.rank;

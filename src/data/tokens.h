@@ -19,8 +19,8 @@ struct hd_tokens {
     size_t mapped;  /* the size of the mapping that this sequence owns; 0: none */
 };
 
-/* Returns false with an error if t is NULL, or if the program has freed it. Public functions check
- * t with it. Datasets may still use tokens that the program has freed. */
+/* Returns false with an error if t is NULL, or if the program has freed t. Public functions begin
+ * with this check. Datasets may still use tokens that the program has freed. */
 bool hd__data_tokens_given(const hd_tokens *t);
 hd_tokens *hd__data_tokens_hold(const hd_tokens *t);
 void hd__data_tokens_drop(hd_tokens *t); /* drops a reference to t; t may be NULL */

@@ -27,7 +27,7 @@ typedef struct maker {
     int64_t count, bytes;
 } maker;
 
-/* ---------------------------------------------------------------- the list */
+/* ---------------------------------------------------------------- the list of live tensors */
 
 static void live_add(hd_tensor *t, const char *made_in)
 {

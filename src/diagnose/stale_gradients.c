@@ -25,7 +25,7 @@ typedef struct finding {
 } finding;
 
 /* True if o used this gradient of p in a step, only a backward has changed the gradient since, and
- * only that step has changed p. If the program has also changed p itself, its method may
+ * only that step has changed p. If the program has also changed p itself, the program's method may
  * want the sum of all gradients. */
 static bool is_used(const hd_optim *o, const hd_tensor *p, const hd__tensor_grad_use *use,
                     int64_t version)
@@ -58,7 +58,7 @@ static finding look_at_grads(const hd_optim *o)
 }
 
 /* Adds 1 to *steps if the step was in vain (it found no gradient); otherwise sets *steps to 0.
- * Returns true if *steps has just reached IN_VAIN. It then keeps this value, so that the warning
+ * Returns true if *steps has just reached IN_VAIN. *steps then keeps this value, so the warning
  * comes only once. */
 static bool is_told_now(int *steps, bool vain)
 {

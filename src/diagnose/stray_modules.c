@@ -11,8 +11,9 @@
 #include "diagnose/diagnose_internal.h"
 #include "nn/names.h"
 
-/* The modules that ran in another module's forward without a parent, and are not freed.
- * hd__start_diagnose_lock protects the list. */
+/* The list of stray modules, protected by hd__start_diagnose_lock. When another module's forward
+ * ran a stray module, the module had no parent, was in training mode, and had a parameter that
+ * requires grad. A module leaves the list when it is freed. */
 static hd_module *strays;
 
 /* True if m or one of its descendants has a parameter that requires grad. */

@@ -56,7 +56,7 @@ HD__SIBLING bool hd__arg_size_ok(const char *arg, size_t size, size_t expected, 
 int64_t hd__arg_index(int64_t i, int64_t n, const char *things);
 
 /* Opens a scope until the end of the block, for heed's own functions. If memory runs out for the
- * scope, the function returns `failure`. With HD_SCOPE, the function would continue, leave its
+ * scope, the function returns `failure`. With HD_SCOPE, the function would then continue, leave its
  * temporaries to the caller's scope, and could succeed although an error is set. The scope has no
  * file and line, so messages name the program's scope.
  *   HD__SCOPE_OR(NULL); */

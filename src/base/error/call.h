@@ -47,8 +47,8 @@ const char *hd__call_kept(void);
  * length, which is at most 306. */
 int hd__call_write(char *text, size_t size);
 /* The forward that runs on this thread: the class of its module, and an address that no other
- * running forward has. Both are NULL outside a forward. hd__forward_now, which nn sets, returns
- * it. */
+ * running forward has. Both are NULL outside a forward. nn sets hd__forward_now to a function that
+ * returns this struct; until then hd__forward_now is NULL. */
 typedef struct hd__call_forward {
     const char *class;
     const void *id;

@@ -11,14 +11,15 @@
 /* The flags of debug mode:
  *   HD__DEBUG_KEEPS: HEED_DEBUG=1 was set, so the quarantine (memory/quarantine.c) is long. Valid
  *     after the first allocation. Never set with HEED_CACHE=0 or under a sanitizer.
- *   HD__DEBUG_WATCHES: hd_set_debug turned debug mode on.
+ *   HD__DEBUG_WATCHES: debug mode is on. HEED_DEBUG=1 turns it on at the start, and hd_set_debug
+ *     changes it later.
  *   HD__DEBUG_PRINTS: HEED_DEBUG=1 was set, so failures and warnings are printed. Valid after
  *     hd__init. */
 enum { HD__DEBUG_KEEPS = 1, HD__DEBUG_WATCHES = 2, HD__DEBUG_PRINTS = 4 };
-/* Flags in the same word for HEED_TRACE and HEED_PROFILE, which never change after the start. */
+/* Flags for HEED_TRACE and HEED_PROFILE, also in hd__debug. They never change after the start. */
 enum { HD__TRACES = 8, HD__TRACES_BACKWARD = 16, HD__PROFILES = 32, HD__TELLS = 8 | 16 | 32 };
-/* The flag that the program has used HD_CALL. From then on, tensors remember the names that HD_CALL
- * sets. */
+/* This flag is set when the program uses HD_CALL for the first time. From then on, tensors remember
+ * the names that HD_CALL sets. */
 enum { HD__NAMES_CALLS = 64 };
 extern atomic_uint hd__debug;
 static inline unsigned int hd__debug_any(void)

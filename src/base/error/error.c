@@ -104,8 +104,8 @@ const char *hd__error_tail(const char *text, size_t most)
 }
 
 /* In debug mode, adds to the message `module`, unless it is NULL, and the file and line of the
- * program's innermost scope. Does nothing if the message names a scope already, as it does if a
- * handler passes an old message to hd_error_set. */
+ * program's innermost scope. Does nothing if the message names a scope already, because a handler
+ * may pass an old message to hd_error_set. */
 static void add_place(char text[MESSAGE_SIZE], const char *module)
 {
     static const char words[] = "; in the scope opened at ";

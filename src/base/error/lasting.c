@@ -49,8 +49,8 @@ const char *hd__lasting_text(const char *text)
 }
 
 /* A text of this library lies less than FAR bytes from hd__lasting_scope_end, and its code is this
- * distance. Any other text comes from hd__lasting_text, and its code is INT32_MIN plus its number,
- * which is less than all these distances. */
+ * distance. Any other text comes from hd__lasting_text, and its code is INT32_MIN plus its number.
+ * This sum is less than every such distance. */
 enum { FAR = 1 << 30 };
 
 int32_t hd__lasting_code(const char *text)

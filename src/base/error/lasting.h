@@ -7,7 +7,7 @@
 #include "base/system/threads.h"
 
 /* A tensor remembers the function that freed it. A tensor that a scope freed remembers this text
- * instead, or in debug mode a text of hd__lasting_text with the scope's file and line. */
+ * instead, or with HEED_DEBUG=1 a text of hd__lasting_text with the scope's file and line. */
 extern const char hd__lasting_scope_end[]; /* "when its scope closed" */
 /* Returns a copy of the text. The copy is never freed, because a message may need it at any time.
  * Equal texts share one copy. Returns "?" if memory runs out. */

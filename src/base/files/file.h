@@ -24,7 +24,8 @@ int hd__file_regular_open(const char *path, int64_t *size);
  * HD_IO, and leaves fd open. */
 bool hd__file_regular_ok(const char *path, int fd, int64_t *size);
 
-/* Returns false with HD_FORMAT if the first n bytes of a file are those of a Git LFS pointer. */
+/* Checks that a file, whose first n bytes are `bytes`, is not a Git LFS pointer. Otherwise returns
+ * false with HD_FORMAT. */
 bool hd__file_lfs_ok(const char *path, const void *bytes, size_t n);
 
 /* ---------------------------------------------------------------- names */
@@ -35,7 +36,7 @@ size_t hd__file_parent_length(const char *path);
 /* Returns the text to append to the directory part of path, so that the two together are a path of
  * that directory: "." for "b" and "C:b", and "" for others. */
 const char *hd__file_parent_end(const char *path);
-/* Returns the part of path after its directory: "b" or "b/". */
+/* Returns the part of path after its directory: "b" of "a/b", and "b/" of "a/b/". */
 const char *hd__file_last_part(const char *path);
 /* Opens the directory that path lies in, and returns it; hd__file_sync_close closes it. Returns -1
  * with errno on failure. Call it before you change anything in the directory, so that a failure

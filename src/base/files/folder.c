@@ -108,8 +108,8 @@ static void drop_unfinished(hd__folder *f)
 /* ---------------------------------------------------------------- left-over directories */
 
 /* Locks the open directory fd. Returns true if this process's user owns it, no other process has
- * locked it, and it is still at path. Locks the directory before it compares the names, because
- * another process may have given the directory its final name just before. If a system call fails,
+ * locked it, and it is still at path. Locks the directory before it looks at path, because another
+ * process may have given the directory its final name just before. If a system call fails,
  * returns false with its errno in *cause; otherwise sets *cause to 0. */
 static bool is_unused(int fd, const char *path, int *cause)
 {

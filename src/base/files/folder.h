@@ -6,8 +6,8 @@
  * the directory, the directory stays without a lock. The next call that writes or removes the same
  * folder removes this directory.
  *
- * The libraries in libs/ may include it (base/sibling.h); hidden.h has the single steps, for
- * libheed. */
+ * The libraries in libs/ may include this header (base/sibling.h); hidden.h has the single steps,
+ * for libheed. */
 #ifndef HEED_BASE_FOLDER_H
 #define HEED_BASE_FOLDER_H
 
@@ -18,9 +18,10 @@ enum { HD__HIDDEN_PATH = HD__LONGEST_PATH + 260 };
 
 typedef struct hd__folder {
     const char *path; /* where the folder appears; belongs to the caller */
-    /* for messages: the kind of folder, such as "checkpoint"; advice if path exists, or NULL */
+    /* for messages. what: the kind of folder, such as "checkpoint". advice: the end of the message
+     * that path exists already, or NULL */
     const char *what, *advice;
-    const char *const *names; /* the names of all files in it, and NULL at the end */
+    const char *const *names; /* the names of all files in the folder, and NULL at the end */
     /* Writes the files into the hidden directory, and syncs them. Returns false with an error if
      * that fails. */
     bool (*fill)(struct hd__folder *f);

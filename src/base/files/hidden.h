@@ -41,7 +41,7 @@ typedef struct hd__file_left_overs {
 
 void hd__folder_left_overs_clear(const hd__folder *f, hd__file_left_overs *left);
 
-/* ---------------------------------------------------------------- looking */
+/* ---------------------------------------------------------------- looking at paths */
 
 /* Returns 0 if there is something at path, even a broken link. Otherwise returns the errno of the
  * look-up, which is ENOENT if nothing is there. */

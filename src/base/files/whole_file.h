@@ -1,7 +1,7 @@
 /* whole_file.h - reads whole files, and writes a file so that a reader finds either the old bytes
  * or the new ones, even after a crash. file.h has the single steps.
  *
- * The libraries in libs/ may include it (base/sibling.h). */
+ * The libraries in libs/ may include this header (base/sibling.h). */
 #ifndef HEED_BASE_WHOLE_FILE_H
 #define HEED_BASE_WHOLE_FILE_H
 

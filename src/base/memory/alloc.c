@@ -43,7 +43,7 @@ enum {
     PLAIN,
     LARGE_STEP = 4096,
     KEPT_SMALL = 1 << 21, /* the most bytes of one small class that a thread keeps */
-    KEPT_BYTES = 1 << 16  /* the most bytes of one larger class, but at least two blocks are kept */
+    KEPT_BYTES = 1 << 16  /* the same for a larger class, but the limit is at least two blocks */
 };
 
 _Static_assert(sizeof(hd__mem_header) <= HEADER, "the header must not reach into the block");
@@ -112,7 +112,7 @@ static void read_environment(void)
     atomic_store(&listed_most, cache_wanted ? LISTED_MOST : 0);
 }
 
-/* ---------------------------------------------------------------- from the system */
+/* ---------------------------------------------------------------- memory from the system */
 
 void hd__count_system_alloc(void)
 {
@@ -349,8 +349,8 @@ void hd_free(void *p)
     hd__mem_block_free(p);
 }
 
-/* In the common case the block goes straight into the ring, without a call, because every freed
- * tensor takes this path. hd__mem_retire_object frees the other blocks. */
+/* In the common case the block goes straight into the ring (quarantine.c), without a call, because
+ * every freed tensor takes this path. hd__mem_retire_object frees the other blocks. */
 void hd__mem_retire(void *p)
 {
     hd__mem_header *h = hd__mem_header_of(p);

@@ -11,7 +11,7 @@ void *hd__mem_alloc(size_t size);
  * out. */
 void *hd__mem_alloc_zeroed(size_t size);
 
-enum { HD__RETIRED_MOST = 4096 - 64 }; /* bytes of the largest block for quarantine */
+enum { HD__RETIRED_MOST = 4096 - 64 }; /* bytes of the largest block that goes into quarantine */
 
 /* Frees a block like hd_free. A block of at most HD__RETIRED_MOST bytes goes into quarantine first
  * (quarantine.c). */

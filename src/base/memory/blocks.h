@@ -11,7 +11,7 @@ typedef struct hd__mem_header {
     size_t size;      /* the requested bytes, at least 1; HD__FREED_SIZE for a freed object */
     int32_t freed_by; /* hd__lasting_code of the function that freed the object */
     uint16_t class;
-    uint16_t kind; /* the hd__object_kind_of_object; 0: the block is not a live object */
+    uint16_t kind; /* the object's hd__object_kind_of_object; 0: the block is not a live object */
 } hd__mem_header;
 
 #define HD__FREED_SIZE SIZE_MAX

@@ -10,8 +10,9 @@
 
 typedef struct hd__count_tally tally;
 
-/* The `high` of a tally that is not in the list yet. The thread's first change, even a free, is
- * above it, and so puts the tally into the list. */
+/* The `high` of a tally that is not in the list yet. This value is so low that hd__count calls
+ * hd__count_bytes_moved at the first change of the thread's bytes, even at a free. That call puts
+ * the tally into the list. */
 enum { UNLISTED_HIGH = INT32_MIN };
 HD__TLS tally hd__count_mine = {.high = UNLISTED_HIGH};
 

@@ -52,7 +52,7 @@ void *hd__object_wrong_object(hd__object_kind_of_object expected, const char *ar
                    kind_texts[expected - HD__NO_OBJECT]);
 }
 
-/* Fails with the error of hd__object, and returns false. `by` are the words between "was freed" and
+/* Fails with the error of hd__object, and returns false. `by` has the words between "was freed" and
  * the name of the function that freed p. */
 HD__RARE static bool object_fail(hd__object_kind_of_object kind, const char *arg, const void *p,
                                  const char *by)

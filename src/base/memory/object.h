@@ -46,8 +46,8 @@ hd__object_kind_of_object hd__object_kind_at(const void *p);
  * NULL. */
 void *hd__object_wrong_object(hd__object_kind_of_object expected, const char *arg, const void *p);
 
-/* Returns a zeroed object of that kind and of `size` bytes, or NULL with HD_MEMORY if memory runs
- * out. */
+/* Returns a zeroed object of the given kind and of `size` bytes, or NULL with HD_MEMORY if memory
+ * runs out. */
 void *hd__object_new(hd__object_kind_of_object kind, size_t size);
 /* Makes an object inside a larger block: writes the object's header at `block`, and returns the
  * address after the header. */

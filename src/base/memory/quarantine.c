@@ -75,7 +75,7 @@ static size_t ring_bytes(const void *p)
     return hd__mem_class_bytes(hd__mem_header_of(p)->class);
 }
 
-/* Frees the oldest block of the ring r, which counts bytes (HEED_DEBUG=1). */
+/* Frees the oldest block of the ring r. Only for a ring of HEED_DEBUG=1, which counts its bytes. */
 static void ring_drop_oldest(hd__ring *r)
 {
     void *p = r->blocks[r->last];

@@ -87,7 +87,8 @@ void hd__gen_seed(hd_generator *g, int64_t value)
 
 /* ---------------------------------------------------------------- the default generator */
 
-/* The default generator after a header for hd__object, as a block of hd_alloc has one. */
+/* The default generator, right after a header like that of a block of hd_alloc, because hd__object
+ * reads the header of a generator. */
 static struct {
     _Alignas(16) hd__mem_header header;
     _Alignas(16) hd_generator g;

@@ -129,14 +129,15 @@ EVERY_LEVEL float unit_f32(const uint32_t *w)
     return (float)(int32_t)(*w & 0xffffffu) * 0x1p-24f;
 }
 
-/* Returns a number in [0, 1) from 53 bits of two outputs. Both halves and their sum are exact. */
+/* Returns a number in [0, 1) from 53 bits of two outputs. Both terms and their sum are exact. */
 EVERY_LEVEL double unit_f64(const uint32_t *w)
 {
     return (double)(int32_t)(w[0] & 0x1fffffu) * 0x1p-21 + (double)w[1] * 0x1p-53;
 }
 
-/* The fills of one type. some_ computes n numbers in [low, high) from outputs of the generator.
- * hd__rng_uniform_ and hd__rng_normal_ fill x from a generator. */
+/* Defines the functions that fill arrays of one type, f32 or f64. between_TYPE computes one number
+ * in [low, high) from outputs of the generator, and some_TYPE computes n. hd__rng_uniform_TYPE and
+ * hd__rng_normal_TYPE fill x from a generator. */
 #define FILL(type, T, OUTPUTS, FMA)                                                                \
     EVERY_LEVEL T between_##type(const uint32_t *w, T low, T high)                                 \
     {                                                                                              \

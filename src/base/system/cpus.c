@@ -69,7 +69,7 @@ static int least_quota(const char *root, const char *path, bool v2)
     return least;
 }
 
-/* Returns the lowest quota for one line of the list; 0 if there is no limit. A line is
+/* Returns the lowest quota for one line of the list of cgroups; 0 if there is no limit. A line is
  * "4:cpu,cpuacct:/a/b" in v1, and "0::/a/b" in v2. */
 static int line_quota(char *line, const char *root)
 {

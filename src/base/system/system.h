@@ -95,7 +95,7 @@ int hd__sys_lock(int fd);
  * with errno. The memory can be written if `writable`, but writes do not change the file.
  * hd__sys_unmap frees it. */
 void *hd__sys_map(int fd, int64_t n, bool writable);
-void hd__sys_unmap(void *bytes, size_t n); /* also for pages of hd__sys_pages_map */
+void hd__sys_unmap(void *bytes, size_t n); /* also unmaps pages of hd__sys_pages_map */
 
 /* ---------------------------------------------------------------- names */
 

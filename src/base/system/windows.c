@@ -1,4 +1,5 @@
-/* windows.c - the functions of system.h on Windows but those for files, for MinGW-w64 and Zig. */
+/* windows.c - the functions of system.h on Windows, for MinGW-w64 and Zig. windows_files.c and
+ * windows_names.c have those for files. */
 #include <errno.h>
 #include <locale.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * handle. Paths are UTF-8. ntdll opens a name in an open directory: it takes the handle of the
  * directory, so that a rename of the directory makes no difference.
  *
- * Files have no modes on Windows, which decides itself who may remove a file. It syncs no
- * directory. */
+ * Files have no modes on Windows, which decides itself who may remove a file. hd__sys_sync does
+ * nothing for a directory. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -15,7 +15,8 @@ static inline HANDLE hd__sys_handle(int fd)
     return (HANDLE)(intptr_t)fd;
 }
 
-/* Both set errno, to the meaning of GetLastError or of a status of ntdll, and return -1. */
+/* Both return -1. hd__sys_failed sets errno to the meaning of GetLastError, and
+ * hd__sys_status_failed sets it to the meaning of a status of ntdll. */
 int hd__sys_failed(void);
 int hd__sys_status_failed(NTSTATUS status);
 
@@ -23,7 +24,7 @@ int hd__sys_status_failed(NTSTATUS status);
 enum { HD__SYS_PATH = 4096 };
 bool hd__sys_widen(const char *path, WCHAR wide[HD__SYS_PATH]);
 
-/* Opens a path in the open directory `at`, or in HD__SYS_HERE, with these rights. `how` may have
+/* Opens a path in the open directory `at`, or in HD__SYS_HERE, with access `rights`. `how` may have
  * HD__SYS_FOLLOW, without which a link itself is opened, and HD__SYS_NEW for a file that must not
  * exist. Returns -1 with errno on failure. */
 enum { HD__SYS_FOLLOW = 1, HD__SYS_NEW = 2 };

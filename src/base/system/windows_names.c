@@ -128,8 +128,8 @@ int hd__sys_rename(const char *old, const char *path)
  *
  * Three renames exchange two names: b -> aside, a -> b, aside -> a. `aside` is b's name with
  * ".heed-old" at its end. If the process ends after the first rename, nothing is at b. So a
- * function that looks for b, and finds nothing, first gives `aside` the name b again. If another
- * process is still at its exchange then, its second rename fails, and it begins the exchange again.
+ * function that looks for b, and finds nothing, first renames `aside` to b. If another process is
+ * still at its exchange then, its second rename fails, and it begins the exchange again.
  * If the process ends after the second rename, the next exchange moves `aside` away. */
 
 /* Writes path and `end` to `to`, without a slash between them. Returns false with errno if path is
@@ -156,9 +156,9 @@ static bool aside_of(const char *path, WCHAR to[HD__SYS_PATH])
     return path_with(path, L".heed-old", to);
 }
 
-/* After a call that has failed: if it did not find path (ENOENT), gives `aside` the name path,
- * because an exchange may have been cut off. Returns true if path may be there now, so that the
- * caller tries again. Otherwise returns false. */
+/* If the caller's last system call did not find path (ENOENT), renames `aside` to path, because an
+ * exchange may have been cut off. Returns true if path may be there now, so that the caller tries
+ * again. Otherwise returns false. */
 static bool mended(int at, const char *path)
 {
     WCHAR aside[HD__SYS_PATH], to[HD__SYS_PATH];
@@ -181,7 +181,7 @@ static int move_aside(const WCHAR *to, const WCHAR *aside, const WCHAR *away)
     return done;
 }
 
-/* Gives the old names back after a rename of an exchange has failed. Returns the errno of that
+/* Undoes the renames of an exchange after one of them has failed. Returns the errno of the failed
  * rename. `second` is true if the second rename had succeeded. */
 static int exchange_undo(const WCHAR *from, const WCHAR *to, const WCHAR *aside, bool second)
 {

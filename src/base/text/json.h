@@ -11,7 +11,7 @@
  * the value. It does not check whether an object has two members with the same name. It does not
  * recurse.
  *
- * The libraries in libs/ may include it (base/sibling.h). */
+ * The libraries in libs/ may include this header (base/sibling.h). */
 #ifndef HEED_BASE_JSON_H
 #define HEED_BASE_JSON_H
 

@@ -1,6 +1,6 @@
 /* number.h - numbers as text (number.c).
  *
- * The libraries in libs/ may include it (base/sibling.h). */
+ * The libraries in libs/ may include this header (base/sibling.h). */
 #ifndef HEED_BASE_NUMBER_H
 #define HEED_BASE_NUMBER_H
 

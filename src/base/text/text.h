@@ -1,6 +1,6 @@
 /* text.h - arrays and texts that grow, and short texts for messages (text.c).
  *
- * The libraries in libs/ may include it (base/sibling.h). */
+ * The libraries in libs/ may include this header (base/sibling.h). */
 #ifndef HEED_BASE_TEXT_H
 #define HEED_BASE_TEXT_H
 

@@ -1,6 +1,6 @@
 /* utf8.h - reads and writes the characters of UTF-8 texts (utf8.c).
  *
- * The libraries in libs/ may include it (base/sibling.h). */
+ * The libraries in libs/ may include this header (base/sibling.h). */
 #ifndef HEED_BASE_UTF8_H
 #define HEED_BASE_UTF8_H
 

@@ -41,7 +41,7 @@ typedef struct worker {
 static struct {
     _Alignas(64) job job;
     atomic_int left;    /* the number of pieces that no thread has taken */
-    atomic_int helpers; /* the number of workers, from the first one on, that take part */
+    atomic_int helpers; /* the first `helpers` workers take part in the job */
     atomic_bool ending;
 
     _Alignas(64) atomic_int undone; /* the number of pieces that are not done */

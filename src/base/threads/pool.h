@@ -9,8 +9,8 @@
 int hd__parallel_width(void);
 
 /* Calls f(0, arg) to f(pieces - 1, arg), each once, on the pool and the calling thread, and returns
- * when all are done. The pieces begin in the order of their numbers. With one thread, inside a
- * piece, or while another call has the pool, the calling thread runs all of them. A piece must not
+ * when all pieces are done. The pieces begin in the order of their numbers. With one thread, inside
+ * a piece, or while another call has the pool, the calling thread runs all pieces. A piece must not
  * wait for another piece, fail, record, or allocate tensors. If the pieces need scratch memory, the
  * caller allocates it for all of them beforehand, and each piece uses its own part. */
 void hd__parallel(int pieces, void (*f)(int piece, void *arg), void *arg);
