@@ -1,5 +1,5 @@
-/* trace_graph.c - writes the lines of HEED_TRACE, and counts the time of HEED_PROFILE, for each op
- * when its result is ready, and for each node of the graph when backward reaches it. */
+/* trace_graph.c - writes the lines that HEED_TRACE prints, and counts the times that HEED_PROFILE
+ * prints: for each op when its result is ready, and for each node when backward reaches it. */
 #include "autograd/node.h"
 #include "autograd/record.h"
 #include "base/error/lasting.h"
@@ -8,8 +8,8 @@
 /* ---------------------------------------------------------------- ops */
 
 /* Writes the line of an op. n_out is 0 if a user's op has failed. `name` is the name of the op's
- * node, or NULL for an op that never records. If this call was not recorded, the line has the name
- * without "Backward". */
+ * node, such as "AddBackward0", or NULL for an op that is never recorded. If this call was not
+ * recorded, the line has only "Add". */
 static void trace_op(const char *name, int n_out, hd_tensor *const *ys, int64_t n_in,
                      hd_tensor *const *in)
 {
@@ -26,8 +26,9 @@ static void trace_op(const char *name, int n_out, hd_tensor *const *ys, int64_t 
     hd__trace_line_end(&l, hd__debug_module);
 }
 
-/* Counts an op that has ended, or a span if `span` (hd__profile_end), and writes its line
- * (trace_op). Ignores an op that a node's backward has called. */
+/* Counts an op that has ended, and writes its line (trace_op). `span` is true for a user's op: the
+ * ops that it has called are not counted (hd__profile_end). Ignores an op that the backward of a
+ * node has called. */
 static void tell_op(bool span, const char *name, int n_out, hd_tensor *const *ys, int64_t n_in,
                     hd_tensor *const *in)
 {
@@ -107,7 +108,7 @@ void hd__hear_node_begins(const hd__node *n)
 
 void hd__hear_node_ends(const hd__node *n)
 {
-    bool known = n->n_in && n->made_by; /* a leaf's maker does not matter */
+    bool known = n->n_in && n->made_by; /* a leaf (n_in 0) counts under its op's name */
     hd__diagnose_profiled e = {.name = known ? n->made_by : n->op->name,
                                .module = known ? n->made_in : NULL};
     hd__profile_end(true, &e);

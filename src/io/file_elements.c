@@ -91,7 +91,8 @@ int64_t hd__io_element_bytes(const hd__io_element *e, int ndim, const int64_t *s
                of_tensor <= INT64_MAX / 2;
         bytes *= sizes[i];
     }
-    /* if bytes > 0 and !fits, bytes is larger than any file; the caller reports the difference */
+    /* If bytes > 0 and the tensor's size overflows, bytes is larger than any file. The caller
+     * reports that the data in the file are shorter. */
     return bytes == 0 && !fits ? -1 : bytes;
 }
 
@@ -153,7 +154,8 @@ bool hd__io_in_elements(const hd__io_in *in, const char *what, int64_t at, const
 bool hd__io_write_elements(hd__file_whole *file, bool swap, hd_tensor *x)
 {
     HD__SCOPE_OR(false);
-    hd_tensor *y = swap ? hd__tensor_clone(x) : hd__tensor_contiguous(x); /* in x's shape */
+    /* y is contiguous. If swap is true, y is a copy, so swap_bytes leaves x unchanged. */
+    hd_tensor *y = swap ? hd__tensor_clone(x) : hd__tensor_contiguous(x);
     if (y && swap) {
         swap_bytes(hd__tensor_ptr(y), (int)hd_dtype_size(y->dtype), y->numel);
     }

@@ -12,7 +12,8 @@ typedef struct hd__safetensors_parser {
     hd_safetensors *f;
     const char *part; /* the part of the file that is parsed, for messages: "header" or "index" */
     hd__json json;
-    /* name: the member's name that was read last; text: the other text that was read last */
+    /* name: the name of the tensor or metadata entry that was read last; text: the string that was
+     * read last within this entry, such as a dtype */
     hd__text name, text;
     /* for an index: maps each open shard's name to its index in f->shards; NULL for a header */
     hd_dict *shards;
@@ -30,9 +31,10 @@ bool hd__safetensors_parser_run(hd__safetensors_parser *p, char *text, size_t n,
                                 bool (*parse)(hd__safetensors_parser *p));
 
 /* Sets the error HD_FORMAT and returns false. The message says that the JSON is malformed, or that
- * its last event is not what the text `expected` describes. */
+ * the last event of the JSON reader (json.h) is not what the text `expected` describes. */
 bool hd__safetensors_parser_unexpected(const hd__safetensors_parser *p, const char *expected);
-/* Reads the next event. Returns false with an error if its kind is not `kind`. */
+/* Reads the next event of the JSON (json.h), such as a string or the end of an object. Returns
+ * false with an error if the event's kind is not `kind`. */
 bool hd__safetensors_parser_expect(hd__safetensors_parser *p, hd__json_kind kind);
 /* Reads the next member's name in an object. Returns false, without an error, at the end of the
  * object: then at_end returns true. Returns false with an error if there is no name. */
@@ -48,10 +50,11 @@ static inline bool is_name(const hd__safetensors_parser *p, const char *name)
     return strlen(name) == p->json.len && memcmp(name, p->json.s, p->json.len) == 0;
 }
 
-/* Copies the last event's text to t. Returns false with an error if the text contains U+0000, or if
- * memory runs out. `what` is the word before the text in the message, such as "tensor". */
+/* Copies the string or name that was read last to t. Returns false with an error if this text
+ * contains U+0000, or if memory runs out. `what` is the word before the text in the message, such
+ * as "tensor". */
 bool hd__safetensors_parser_text(hd__safetensors_parser *p, hd__text *t, const char *what);
-/* Copies the last event's name to p->name. Returns false with an error if the name is empty,
+/* Copies the name that was read last to p->name. Returns false with an error if the name is empty,
  * contains U+0000 or is already a name in d, or if memory runs out. `what` is the word before the
  * name in the message, such as "tensor". */
 bool hd__safetensors_parser_new_name(hd__safetensors_parser *p, const char *what, const hd_dict *d);

@@ -10,7 +10,8 @@
 typedef struct hd__nn_attention {
     hd_module base;
     bool keep; /* set by hd_attention_keep_weights; true: each forward sets `weights` */
-    /* attention weights of the last forward, retained; NULL or HD_NONE if they were not kept */
+    /* attention weights of the last forward that kept them, retained; NULL if no forward has kept
+     * any; HD_NONE after hd_attention_keep_weights(m, false) */
     hd_tensor *weights;
     hd_module *W_query, *W_key, *W_value, *dropout; /* three Linear and a Dropout */
     /* (context_length, context_length), a buffer; a nonzero element masks its key */

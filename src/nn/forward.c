@@ -170,9 +170,9 @@ static void leave_top(hd_tensor *y)
     hd_free(left);
 }
 
-/* Checks that the scopes of f and of the frames above f are open, and no other scopes above that of
- * f. Otherwise returns false with an error that names f's module: its forward has closed one of
- * these scopes, or left another scope open. */
+/* Checks that the scopes of f and of the frames above f are open, and that no other scope is open
+ * above the scope of f. Otherwise returns false with an error that names f's module: its forward
+ * has closed one of these scopes, or left another scope open. */
 static bool scopes_ok(frame *f)
 {
     bool innermost = hd__scope_top == f->scope && hd__scope_serial(hd__scope_top) == f->serial;

@@ -1,5 +1,5 @@
-/* layers.h - for modules that are built of layers: a Linear whose values are drawn later, and the
- * probability that a Dropout uses now (layers.c). */
+/* layers.h - functions of layers.c for modules that contain layers: one makes a Linear whose values
+ * are drawn later, and one returns the probability that a Dropout uses now. */
 #ifndef HEED_NN_LAYERS_H
 #define HEED_NN_LAYERS_H
 

@@ -58,7 +58,7 @@ hd_module *hd_module_ready(hd_module *m)
     return NULL;
 }
 
-/* ---------------------------------------------------------------- walking without memory */
+/* ---------------------------------------------------------------- walking without allocating */
 
 /* Returns m's first child at entry i or later, and stores in that child the way back to m (`above`
  * and `place`). Returns NULL if there is no such child. */
@@ -264,9 +264,9 @@ bool hd_module_set_parameter(hd_module *m, const char *name, hd_tensor *t)
            hd_assign(e->tensor, t);
 }
 
-/* Checks that child may become a child of m, which may be NULL. Then *ours is true: if the caller
- * fails later, it must free child. Otherwise returns false with an error, and *ours is false:
- * child is not a module, has a parent, which frees it, or contains m. */
+/* Returns true if child may become a child of m, which may be NULL. Sets *ours to true: if the
+ * caller fails later, it must free child. Otherwise sets *ours to false, and returns false with an
+ * error: child is not a module, contains m, or has a parent already, which will free it. */
 static bool child_ok(const hd_module *m, const hd_module *child, bool *ours)
 {
     *ours = false;
@@ -322,7 +322,7 @@ bool hd__nn_register_own(hd_module *m, const char *name, hd_module *child)
     return register_child(m, name, NULL, child, true);
 }
 
-/* ---------------------------------------------------------------- one child for another */
+/* ---------------------------------------------------------------- replacing a child */
 
 /* Puts child into entry e. Returns the old child, which has no parent now, or NULL if there was
  * none. */

@@ -19,9 +19,9 @@ typedef enum hd__nn_kind {
 typedef struct hd__nn_entry {
     char *name;
     hd__nn_kind kind;
-    hd_tensor **tensor; /* address of the tensor's field in the module's struct; NULL: a child */
-    /* address of the child's field in the module's struct; NULL: a tensor, or a container's
-     * child */
+    hd_tensor **tensor; /* the field of the tensor in the module's struct; NULL for a child */
+    /* the field of the child in the module's struct; NULL for a tensor, and for a child of a
+     * container, which has no fields */
     hd_module **child;
     hd_module *own; /* the child itself, if the module is a container; otherwise NULL */
 } hd__nn_entry;
@@ -29,7 +29,7 @@ typedef struct hd__nn_entry {
 /* A stray is a module without a parent that another module's forward has run.
  * src/diagnose/stray_modules.c warns of strays, and its lock protects this struct. */
 typedef struct hd__nn_stray {
-    const char *text;       /* "Net runs a Linear"; NULL: the module is not in the list */
+    const char *text;       /* such as "Net runs a Linear"; NULL if the module is not a stray */
     hd_module *prev, *next; /* the module's neighbours in the list of stray modules */
     bool told;              /* true once the warning was given */
 } hd__nn_stray;
@@ -42,7 +42,7 @@ struct hd__module {
     bool failed; /* true if a registration failed; hd_module_ready then fails, too */
     int64_t n, room;
     hd__nn_entry *entries;      /* n entries, in the order of registration */
-    bool (*draw)(hd_module *m); /* draws the values of m's own tensors; NULL once they are drawn */
+    bool (*draw)(hd_module *m); /* draws the values of m's own tensors; NULL: none is to be drawn */
     hd__nn_stray stray;
 };
 

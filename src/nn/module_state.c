@@ -15,17 +15,18 @@
 enum { MISSING, UNEXPECTED, SHAPES, UNEQUAL, LISTS };
 typedef struct problems {
     hd__text lists[LISTS];
-    hd_dict *report; /* the caller's report: from each name to its problem; NULL if not wanted */
+    hd_dict *report; /* the caller's report: maps each name to its problem; NULL if not wanted */
 } problems;
 
-/* The dictionary's tensor for one item. */
+/* The tensor that the dictionary has for one item. An item (names.h) is one name of a tensor of the
+ * module. */
 typedef struct source {
     /* contiguous and of the item's dtype; NULL if the dictionary has no such tensor */
     hd_tensor *t;
     /* A tensor with several names has several items. Only the source of its first item uses the
      * next two fields, for all these items. */
     bool named;       /* true if the dictionary has one of the tensor's names */
-    int64_t supplied; /* 1 + the index of the first of these items whose source has a t; 0: none */
+    int64_t supplied; /* 1 + the index of the first of these items that has a t; 0 if none has */
 } source;
 
 /* Adds `name` to list `which` and to the report, with the text what + other + rest. If memory runs

@@ -41,7 +41,7 @@ typedef struct hd__nn_item {
 typedef struct hd__nn_items {
     hd__nn_item *v;
     int64_t n, room;
-    hd_dict *names; /* from each name to its item's index; NULL with HD__UNNAMED */
+    hd_dict *names; /* maps each name to its item's index; NULL with HD__UNNAMED */
 } hd__nn_items;
 
 /* Collects, in PyTorch's order, the tensors of m and of all modules below it whose kind is in the

@@ -28,7 +28,7 @@ static void add_lines(hd__text *t, const char *s, bool blanks_too)
     }
 }
 
-/* ---------------------------------------------------------------- one module in another */
+/* ---------------------------------------------------------------- nested modules */
 
 /* A module whose text is not complete yet. */
 typedef struct level {
@@ -116,8 +116,8 @@ static void end_equal(level *at)
     at->first = at->next;
 }
 
-/* Takes over `text`, the complete text of the child `name`. Adds it at once. A ModuleList adds it
- * only when a child with another text follows, or when the list ends. */
+/* Takes over `text`, the complete text of the child `name`. Adds it to the text of at->m at once;
+ * but if at->m is a ModuleList, only when a child with another text follows or the list ends. */
 static void take_child(level *at, const char *name, hd__text text)
 {
     if (!hd__nn_is_module_list(at->m)) {

@@ -125,8 +125,9 @@ static void change_run(int64_t i, int64_t grain, int64_t begin, int64_t end, voi
     hdk_optim()->change[f->kernel][hd_dtype_of(x)](data, begin, end, f->number);
 }
 
-/* Clipping gives each gradient a new version. Notes it for src/diagnose/stale_gradients.c, where a
- * gradient that a step has used then still counts as used. */
+/* Clipping adds 1 to the version of each gradient. Notes the new version in the gradient's record
+ * of use. Otherwise src/diagnose/stale_gradients.c would take the clipping for a change by the
+ * program. */
 static void note_clip(const hd_list *parameters)
 {
     for (int64_t i = 0; hd__error_warns() && i < hd_list_len(parameters); i++) {

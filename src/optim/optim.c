@@ -24,7 +24,7 @@ static bool optim_parameter_ok(const hd_list *list, int64_t i)
         return false;
     }
     hd_dtype d = hd_dtype_of(p);
-    if (!hd__tensor_holds_floats(d)) { /* bfloat16 passes: no step changes it */
+    if (!hd__tensor_holds_floats(d)) { /* bfloat16 passes: it never gets a gradient */
         return hd_fail(HD_DTYPE, "parameter %" PRId64 " has dtype %s: expected float32 or float64",
                        i, hd_dtype_name(d));
     }

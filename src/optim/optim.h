@@ -19,8 +19,8 @@ typedef struct hd__optim_slot {
     int64_t steps; /* number of steps of this parameter */
 } hd__optim_slot;
 
-/* The options of any optimizer. After `size` there are fewer than HD__OPTIONS fields, none of which
- * is larger than a double. */
+/* The options of any optimizer. Every struct of options begins with `size`. Fewer than HD__OPTIONS
+ * fields follow, none of which is larger than a double. */
 typedef union hd__optim_options {
     size_t size;
     _Alignas(double) char bytes[HD__OPTIONS * sizeof(double)];
@@ -69,8 +69,8 @@ struct hd_optim {
     /* For warnings (stale_gradients.c in src/diagnose). */
     uint64_t number; /* the optimizer's number, from 1 on; no two share one */
     bool told_used;  /* the warning of stale gradients was given */
-    /* number of successive steps that found no gradient, because the gradients of hd_backward were
-     * freed before */
+    /* number of successive steps that found no gradient, because the program had freed those that
+     * hd_backward had written */
     int freed;
     /* number of successive steps that found no gradient, because no parameter requires grad */
     int frozen;

@@ -15,8 +15,8 @@
 
 enum {
     ATTENTION_WORTH = 1 << 14, /* a call of at most this many multiplications runs on one thread */
-    ATTENTION_PARTS = 16, /* a larger call is cut into at least this many parts, if its heads have
-                           * enough blocks of queries or keys */
+    ATTENTION_PARTS = 16, /* a larger call is cut into about this many parts: more if it has more
+                           * heads, fewer if a head has few blocks of queries or keys */
     SMALL_SCRATCH = 2048  /* scratch of at most this many bytes lies on the stack */
 };
 
@@ -39,7 +39,7 @@ typedef struct attention_task {
     const uint8_t *bits;
     bool backward;
     int64_t block, parts; /* each head has `parts` parts of `block` queries (keys in backward) */
-    char *dq_part;        /* dq of each part (parts, ..., l, d), if backward has several parts */
+    char *dq_part;        /* dq of each part (parts, ..., l, d); set only if backward has several */
     int64_t item;         /* bytes of an element */
     int64_t room;         /* bytes of scratch for each thread */
     char *scratch;
@@ -195,9 +195,9 @@ static bool run_attention(attention_task *t)
 }
 
 /* Cuts the n queries of each head (in backward, its n keys) into t->parts parts. A part has
- * t->block queries or keys, a multiple of `unit`; the last part of a head may have fewer. A large
- * call gets at least ATTENTION_PARTS parts, counted over all heads, unless its heads have fewer
- * units than that; then each unit is a part. The cut depends on shapes only. */
+ * t->block queries or keys, a multiple of `unit`; the last part of a head may have fewer. In a
+ * large call, all heads together should have ATTENTION_PARTS parts or more. They have fewer if a
+ * head has too few units, or if its units do not divide evenly. The cut depends on shapes only. */
 static void cut_heads(attention_task *t, int64_t n, int64_t unit)
 {
     int64_t units = (n + unit - 1) / unit;

@@ -27,7 +27,7 @@ enum hd__attention_operand {
     HD__K,
     HD__V,
     HD__MASK,
-    HD__BITS,  /* dropout's random bits; HD_NONE if no bits were drawn from the native stream */
+    HD__BITS,  /* dropout's random bits; HD_NONE if p is 0 or 1, or if MCG31 gave a seed instead */
     HD__LSE,   /* log-sum-exp of each row of scores */
     HD__SAVED, /* number of the tensors that are saved */
     HD__OUT = HD__SAVED,

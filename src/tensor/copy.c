@@ -14,8 +14,9 @@
 
 enum {
     COPY_GRAIN = 32768,
-    NARROW = 256, /* parts are joined row by row if their rows average at most this many bytes */
-    TOGETHER = 8  /* number of rows that are joined at a time, so that they stay in the L1 cache */
+    /* hd__tensor_join copies row by row if a part's row has at most this many bytes on average */
+    NARROW = 256,
+    TOGETHER = 8 /* hd__tensor_join copies this many rows at a time, which stay in the L1 cache */
 };
 
 /* The two loops that convert between bfloat16 and another dtype, by way of float32. */
@@ -112,9 +113,9 @@ static void lay(hd_tensor *y, const hd_tensor *x, int dim, int64_t start)
 typedef struct joint {
     char *out;
     hd_tensor *const *parts;
-    /* number of parts; bytes of an output row; bytes of a row's elements at one index of dim */
+    /* n: number of parts; row: bytes of an output row; inner: bytes of one step along `dim` */
     int64_t n, row, inner;
-    int dim, lead; /* the stride of a part's dim `lead` leads to its next row */
+    int dim, lead; /* the dim of the join; the dim whose stride leads to a part's next row */
 } joint;
 
 static void join_rows(int64_t begin, int64_t end, void *arg)
@@ -163,7 +164,8 @@ void hd__tensor_join(hd_tensor *y, int dim, int64_t n, hd_tensor *const *parts)
     for (; j.lead >= 0 && y->sizes[j.lead] == 1; j.lead--) {
     }
     j.row = j.inner * y->sizes[dim];
-    /* bytes of a part's row, on average; rows of single elements are joined faster part by part */
+    /* A part's row has `mean` bytes on average. Rows of one element are copied faster part by
+     * part. */
     const int64_t mean = j.row / n;
     bool narrow =
         y->numel > 0 && j.lead >= 0 && mean <= NARROW && mean > hd__tensor_bytes_of(y->dtype);
@@ -238,7 +240,7 @@ hd_tensor *hd__tensor_cast(hd_tensor *x, hd_dtype d)
 
 hd_tensor *hd__tensor_expand(hd_tensor *x, int ndim, const int64_t *sizes)
 {
-    /* next: the stride that a new dim of size 1 gets. An expanded 0-d tensor has strides of 0. */
+    /* next: the stride of a dim of size 1 that x lacks. If x is 0-d, all strides become 0. */
     int64_t strides[HD_MAX_DIMS], next = x->ndim > 0;
     for (int d = ndim - 1; d >= 0; d--) {
         int at = d - (ndim - x->ndim);

@@ -327,7 +327,7 @@ bool hd__dict_state_write(const void *object, hd_dict *d, const char *prefix,
     return hd__dict_commit(d, fresh, fresh && write(object, fresh, prefix));
 }
 
-/* ---------------------------------------------------------------- life and reading */
+/* ---------------------------------------------------------------- making, freeing and reading */
 
 hd_dict *hd_dict_new(void)
 {

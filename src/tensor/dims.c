@@ -75,8 +75,8 @@ void hd__dims_sort(hd__dims *w)
     }
 }
 
-/* Returns a negative number if dim a belongs inside dim b, a positive one if it belongs outside b,
- * and 0 if no operand decides. */
+/* Returns a negative number if dim a belongs inside dim b, a positive one if a belongs outside b,
+ * and 0 if no operand decides. hd__dims_lay_out in dims.h states the rule. */
 static int compare_dims(const hd__dims_axis *a, const hd__dims_axis *b, int n)
 {
     for (int i = 0; i < n; i++) {

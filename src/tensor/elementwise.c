@@ -105,7 +105,8 @@ void hd__loop(hdk_loop f, const void *params, const hd__dims *w, char *const *da
 
 enum {
     TILES_WORTH = 256, /* tiles are used only if the output has at least this many elements */
-    /* a row of a transposed tile has at most this many bytes, or elements if f is NULL */
+    /* a row of a transposed tile has at most this many bytes; in a copy, where the tiling's f is
+     * NULL, at most this many elements */
     ROW = 1024,
     SHORTEST = 1024 /* a run that is written past the cache has at least this many bytes */
 };
