@@ -187,8 +187,8 @@ static inline void fn(row_dw)(const T *restrict x, const T *restrict dy, const T
 }
 
 /* Computes dx of row i, and adds the row's part to dw and db, each unless it is NULL. In the most
- * frequent case, where neither these nor the weight is NULL, one pass after the sums computes dx,
- * dw and db together. */
+ * frequent case, none of dx, dw, db and the weight is NULL. Then one pass after the sums computes
+ * dx, dw and db together. */
 static inline void fn(row_backward)(const hdk_norm_rows *r, int64_t i, const T *dy, T *dx, T *dw,
                                     T *db, bool stream)
 {

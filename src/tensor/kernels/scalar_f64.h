@@ -226,7 +226,7 @@ HDK_INLINE double scalar_pow_short_f64(double a, double b)
     double t = b * scalar_log_ends_f64(base, scalar_log_short_of_f64(f, e));
     t = t < -700 ? -700 : t;
     t = t > 700 ? 700 : t;
-    double y = scalar_exp_short_f64(base == 1 ? 0 : t); /* also where b is infinite or NaN */
+    double y = scalar_exp_short_f64(base == 1 ? 0 : t); /* e^0, even if b is infinite or NaN */
 
     double size = fabs(b), least = size > 0x1p24 ? 0x1p24 : size, shifted = least + F64_SHIFT;
     double broken = a > -INFINITY ? NAN : y;
