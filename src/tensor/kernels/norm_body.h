@@ -87,8 +87,8 @@ static HDK_NOINLINE void fn(norm_moments)(const T *x, int64_t n, T shift, T *of)
     fn(two_sums)(x, x, NULL, shift, (const T[]){shift, 0, 1}, n, of);
 }
 
-/* Computes y = u * w + b, where u is the normalised x, and u * w is rounded. If w is NULL, w is 1.
- * If b is NULL, adds 0, so no y is -0. */
+/* Computes y = u * w + b, where u is the normalised x. u * w is rounded before b is added. If w is
+ * NULL, w is 1. If b is NULL, adds 0, so no y is -0. */
 static HDK_NOINLINE void fn(normalized)(const T *restrict x, int64_t n, const T *stats,
                                         const T *restrict w, const T *restrict b, bool stream,
                                         T *restrict y)

@@ -76,7 +76,8 @@ HDK_INLINE double scalar_exp_f64(double x)
     return p * scalar_of_f64(half << 52) * scalar_of_f64((power - half) << 52);
 }
 
-/* Returns exp(x) for a caller that adds 1 to it, so that results below e^-700 do not count. */
+/* Returns exp(x) for a caller that adds 1 to it. Takes x below -700 for -700, because 1 + e^-700 is
+ * rounded to 1. */
 HDK_INLINE double scalar_exp_beside_1_f64(double x)
 {
     uint64_t power;
