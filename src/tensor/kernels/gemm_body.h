@@ -41,9 +41,8 @@ static void fn(pack_any)(T *to, int64_t width, int64_t lanes, int64_t steps, con
     }
 }
 
-/* Packs lanes (rows of a or columns of b) whose elements are adjacent in memory, 64 steps at a
- * time, so that this part of the panel stays in the L1 cache. The last four lanes may overlap the
- * four before them. */
+/* Packs lanes whose elements are adjacent in memory, 64 steps at a time, so that this part of the
+ * panel stays in the L1 cache. The last four lanes may overlap the four before them. */
 static void fn(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x,
                            int64_t lane)
 {
@@ -61,8 +60,7 @@ static void fn(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps, c
     fn(pack_any)(to + whole * width, width, lanes, steps - whole, x + whole, lane, 1);
 }
 
-/* Packs one step of a panel: an element of each lane. In x these elements are adjacent. Missing
- * lanes become 0. */
+/* Packs one step of a panel, whose elements are adjacent in x. Missing lanes become 0. */
 HDK_INLINE void fn(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
 {
     if (lanes == WIDTH) {
@@ -76,9 +74,8 @@ HDK_INLINE void fn(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
     }
 }
 
-/* Packs all lanes (rows of a or columns of b) into panels of `width` lanes; missing lanes become 0.
- * Adjacent lanes are packed for TOGETHER panels at a time, so memory is read in long runs, and few
- * lines are read twice. */
+/* Packs all lanes into panels of `width` lanes; missing lanes become 0. Adjacent lanes are packed
+ * for TOGETHER panels at a time, so memory is read in long runs, and few lines are read twice. */
 static void fn(pack)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x, int64_t lane,
                      int64_t step)
 {
