@@ -13,8 +13,8 @@
 enum {
     LANES_WORTH = 16384, /* a call with at most this many elements runs on one thread */
     UNIT = 4096,         /* a task has about this many elements, more if one kernel call has more */
-    /* If hdk_lanes_apart is false, a call of the kernel gets at least this many bytes of
-     * neighbouring elements, one of each lane. */
+    /* If the kernel does not read lane by lane (hdk_lanes_apart), a call gets at least this many
+     * bytes of neighbouring elements, one of each lane. */
     LANES_SIDE = 512,
     /* If there are many lanes with several results each, a call gets at least this many lanes. */
     GROUP = 4
@@ -42,7 +42,7 @@ void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs)
 {
     hd__dims_axis own = {1, {0}};
     hd__dims_make(&w->dims, xs[0]->ndim, xs[0]->sizes, operands, xs);
-    /* If the lanes are empty, the walk keeps their dim of size 0, and so has no places. */
+    /* If the lanes are empty, their dim of size 0 stays in w->dims, so no kernel is called. */
     if (xs[0]->ndim > 0 && xs[0]->sizes[dim] > 0) {
         own = hd__dims_take(&w->dims, xs[0]->ndim - 1 - dim);
     }
@@ -76,7 +76,7 @@ typedef struct lanes_task {
     const hd__lanes *w;
     hdk_lane_kernel f;
     double p;
-    /* side: number of lanes in one call of f; sides: number of calls at each place of w->dims */
+    /* side: number of lanes in one call of f; sides: number of calls for each index of w->dims */
     int64_t side, sides;
 } lanes_task;
 

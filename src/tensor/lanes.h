@@ -31,8 +31,8 @@ int hd__lanes_innermost(const hd_tensor *x);
 hd_tensor *hd__lanes_side_by_side(hd_tensor *x, int d, bool again);
 
 /* Sets up w for the lanes along dim of the operands xs[], which have one shape. The caller passes
- * an operand of fewer dims as an expanded alias. The data of HD_NONE are NULL. A 0-d tensor has one
- * lane of one element. */
+ * an operand of fewer dims as an expanded alias. If an operand is HD_NONE, its data is NULL. A 0-d
+ * tensor has one lane of one element. */
 void hd__lanes_init(hd__lanes *w, int dim, int operands, hd_tensor *const *xs);
 /* Computes all lanes of w by several calls of f, each with some of the lanes and with the number p.
  * If there are many lanes, the threads share them. */

@@ -53,7 +53,7 @@ static void storage_release(hd__tensor_storage *s)
         return;
     }
     if (s->foreign) {
-        HD__CALLS_BACK; /* the program's `release`; messages name the functions that it calls */
+        HD__CALLS_BACK; /* messages in the program's `release` name the functions that it calls */
         s->release(s->data, s->user);
     } else if (s->release) {
         s->release(s->data, s->user);

@@ -1,8 +1,9 @@
 /* list.c - lists of tensors.
  *
- * A list lies in the data of a bool tensor, its `holder`, after an object's header. The innermost
- * scope owns the holder. When the holder is freed, its storage's release function drops the list's
- * tensors and frees the array of pointers. */
+ * The data of a bool tensor, the list's `holder`, begin with the header that marks an object of
+ * heed (HD__HEADER bytes). The struct hd_list follows. The innermost scope owns the holder. When
+ * the holder is freed, its storage's release function drops the list's tensors and frees the array
+ * of pointers. */
 #include <inttypes.h>
 
 #include "tensor/lifecycle.h"

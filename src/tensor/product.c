@@ -241,7 +241,8 @@ static int64_t room_for(product_task *t)
     return (most > rest ? most : rest) + t->wide * (int64_t)sizeof(float);
 }
 
-/* Computes one cell of c as the sum of the products at all places of t->summed. */
+/* Computes one cell of c as the sum of the products over all indices of the batch dims
+ * t->summed. */
 static void run_summed(const product_task *t, const hdk_product *cell, void *scratch)
 {
     hdk_product p = *cell;

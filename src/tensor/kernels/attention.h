@@ -1,4 +1,4 @@
-/* attention.h - softmax(q k^T * scale + mask) v of one head of one sequence, and its gradients,
+/* attention.h - softmax(q @ k^T * scale + mask) @ v of one head of one sequence, and its gradients,
  * without ever storing the (l, s) weights. forward writes the log-sum-exp of each row of scores.
  * backward computes the weights from it again, block by block.
  *
@@ -29,7 +29,7 @@ typedef struct hdk_head {
     double divisor; /* divisor of the scores, or 0 if scale is used */
     /* dropout keeps a weight with this probability and divides by it; 1 if no dropout */
     double keep;
-    const uint8_t *bits; /* a bit per weight, a byte's lowest first; 1 keeps it; NULL: use seed */
+    const uint8_t *bits; /* a bit per weight, 1 to keep it, lowest bit first; or NULL to use seed */
     uint32_t seed;       /* without bits: the first element of dropout's stream (mcg31.h of base) */
     uint32_t limit; /* without bits: a weight is kept if its element of the stream is below limit */
     int64_t first;  /* the index of this head's first weight, in the bits or the stream */

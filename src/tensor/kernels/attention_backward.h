@@ -1,14 +1,14 @@
 /* attention_backward.h - attention in tiles, backward: a part of attention_tiles.h. p are the
- * weights, do is the gradient of the output, and dp = do v^T is the gradient of the weights, which
- * is 0 for a weight that dropout drops:
- *     ds = p * (dp - sum(p * dp)) * scale, dq = ds k, dk = ds^T q, dv = p^T do. */
+ * weights, dout is the gradient of the output, and dp = dout @ v^T is the gradient of the weights,
+ * which is 0 for a weight that dropout drops:
+ *     ds = p * (dp - sum(p * dp)) * scale, dq = ds @ k, dk = ds^T @ q, dv = p^T @ dout. */
 
 /* The buffers in scratch. The comments give their shapes, in the order of the names. */
 typedef struct backward_state {
     const void **packed;          /* two pointers: the q.p and dout.p that were packed last */
     float *q, *dy, *dq;           /* (l, wide), (l, wide_v), (l, wide) */
-    float *both;                  /* (l,): dout . out of each query */
-    float *k, *panels, *v_panels; /* (KEYS, wide), panels (d, WIDE), panels (dv, WIDE) */
+    float *both;                  /* (l,): the dot product of dout and out of each query */
+    float *k, *panels, *v_panels; /* (KEYS, wide), panels of (d, WIDE), panels of (dv, WIDE) */
     float *dk, *dv, *w, *ds;      /* (KEYS, wide), (KEYS, wide_v), two (QUERIES, KEYS) */
     int64_t wide, wide_v, size;
 } backward_state;
@@ -64,8 +64,9 @@ static void pack_queries(const hdk_head *h, const hdk_head_grads *g, backward_st
     b->packed[1] = g->dout.p;
 }
 
-/* Turns n scores w of a row, and ds = dout v^T, into the weights w and the gradients ds of the
- * scores. kept is 1 for a weight that dropout keeps, and 0 for others; `both` is dout . out:
+/* For n keys of one row, replaces the scores in w by the weights, and the elements of dout @ v^T in
+ * ds by the gradients of the scores. kept is 1 for a weight that dropout keeps, and 0 for others;
+ * `both` is the row's sum(dout * out):
  *     p = exp(w - lse), ds = p * (ds * kept - both), w = p * kept */
 static void gradient_row(float *w, float *ds, int64_t n, float lse, float both, const dice *d)
 {

@@ -1,6 +1,6 @@
 /* attention_forward.h - attention in tiles, forward: a part of attention_tiles.h. The output is
- *     o = e^(s - m) v / sum(e^(s - m))
- * s are the scores q k^T * scale + mask, and m is the largest score of the row so far. If a later
+ *     o = e^(s - m) @ v / sum(e^(s - m))
+ * s are the scores q @ k^T * scale + mask, and m is the largest score of the row so far. If a later
  * block has a larger score, o and the sum are scaled down. */
 
 /* The buffers in scratch. The comments give their shapes, in the order of the names. */
@@ -94,8 +94,8 @@ static void scores_of(const hdk_head *h, forward_state *f, int64_t i0, int64_t r
 }
 
 /* Replaces the n elements of x by exp(x - max), and adds them to *sum. Then dropout sets some of
- * them to 0, which does not change the sum. Also writes the elements after x that fill its last
- * vector. */
+ * them to 0, which does not change the sum. Also overwrites the elements after x, up to the end of
+ * x's last vector. */
 static void weigh(float *x, int64_t n, float max, vec_f32 *sum, const dice *d)
 {
     vec_f32 m = vall_f32(max), s = *sum;

@@ -1,5 +1,5 @@
-/* attention_kernels.c - one head of attention: o = softmax(q k^T * scale + mask) v, and dq, dk and
- * dv from do. One path computes row by row, for few keys and for float64; the other computes in
+/* attention_kernels.c - one head of attention: o = softmax(q @ k^T * scale + mask) @ v, and dq, dk
+ * and dv from do. One path computes row by row, for few keys and for float64; the other computes in
  * tiles. Only the results are written. They share no memory with the operands. */
 #include "tensor/kernels/attention.h"
 

@@ -278,8 +278,9 @@ static inline void fn(clear_hidden)(const hdk_head *h, int64_t i, int64_t from, 
 }
 
 /* Computes dk and dv of the keys [from, to), and their part of dq:
- *     w = exp(scores - lse), p = w * kept / keep, out = p v, dp = dout v^T
- *     ds = w * (dp * kept / keep - dout . out) * scale, dq = ds k, dk = ds^T q, dv = p^T dout
+ *     w = exp(scores - lse), p = w * kept / keep, out = p @ v, dp = dout @ v^T
+ *     ds = w * (dp * kept / keep - sum(dout * out)) * scale
+ *     dq = ds @ k, dk = ds^T @ q, dv = p^T @ dout
  * w are the weights before dropout, and p those after it; kept is 1 or 0. */
 static void fn(rows_backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from, int64_t to,
                               void *scratch)

@@ -1,4 +1,5 @@
-/* binary.c - the loops of several inputs, which are made from the rows of elementwise.h. */
+/* binary.c - the elementwise loops of two and three inputs. The build makes them from the table of
+ * operations in elementwise.h, except gt and ge. */
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/functions.h"
 

@@ -1,5 +1,5 @@
 /* copy.h - fills (y = value), ranges (y_i = start + i * step), transposition (y_ij = x_ji), and
- * loops that write past the cache. y shares no memory with x. */
+ * loops that write past the cache, with streaming stores. y shares no memory with x. */
 #ifndef HEED_KERNELS_COPY_H
 #define HEED_KERNELS_COPY_H
 
@@ -9,10 +9,10 @@ enum { HDK_STRIP = 16 };
 
 struct hdk_copy {
     hdk_loop fill[5]; /* sets the output to the number at params */
-    /* Writes y[begin] to y[end - 1] of the n numbers start + step * i, with the bits of
-     * torch.arange, for float32 and float64. begin must be a multiple of 8. */
+    /* Of the n numbers y[i] = start + step * i, writes those with begin <= i < end, with the bits
+     * of torch.arange. begin must be a multiple of 8. Indexed by dtype: float32, float64. */
     void (*arange[2])(void *y, double start, double step, int64_t n, int64_t begin, int64_t end);
-    /* Writes y[begin] to y[end - 1] of n >= 2 numbers in even steps from a to b. As in
+    /* Of n >= 2 numbers y[i] in even steps from a to b, writes those with begin <= i < end. As in
      * torch.linspace, the first half counts up from a, and the rest counts down from b. */
     void (*linspace[2])(void *y, double a, double b, int64_t n, int64_t begin, int64_t end);
     /* Sets y[i][j] = x[j][i] for at most HDK_STRIP rows of y. The rows of y and x are dense, and

@@ -1,5 +1,5 @@
 /* dropout.c - y = x * (kept / keep), where random draws decide whether kept is 1 or 0. y may be x.
- * The row DROPOUT of elementwise.h takes a mask of bytes instead of draws. */
+ * The operation DROPOUT in elementwise.h takes a mask of bytes instead of draws. */
 #include "tensor/kernels/dropout.h"
 #include "tensor/kernels/draws.h"
 #include "tensor/kernels/loops.h"

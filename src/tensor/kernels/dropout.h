@@ -4,13 +4,13 @@
 
 #include "tensor/kernels/kernels.h"
 
-/* The numbers of a dropout. Each element has a draw from the MCG31 stream that begins with x0. If
+/* The parameters of dropout. Each element has a draw from the MCG31 stream that begins with x0. If
  * the draw is below limit, the element is kept and divided by keep; otherwise it is multiplied by
  * 0. */
 typedef struct hdk_drop {
     uint32_t x0, limit;
     double keep;
-    bool stream; /* true to write the result past the cache */
+    bool stream; /* true to write the result past the cache, with streaming stores */
 } hdk_drop;
 
 /* Indexed by dtype: float32, float64. */

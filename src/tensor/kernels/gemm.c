@@ -15,7 +15,7 @@ enum {
     BLOCK_ROWS = 80 * 14, /* rows of a that are packed together; they stay in the L3 cache */
     GROUP = 4,       /* number of panels of a that are packed together before their first use */
     A_IN_PLACE = 24, /* dense rows of a are packed only if a row of c has more tiles than this */
-    SHALLOW = 128,   /* the most steps of k in a panel of b on the stack */
+    SHALLOW = 128,   /* the largest k of a panel of b that lies on the stack */
     STREAMS = 8,     /* number of rows of b that a product of few rows reads side by side */
     /* Columns of b that gemm_split.h reads side by side for 1, 2 and 4 rows of a. The sums of more
      * columns would not stay in registers. BESIDE_BF16 is for one row of a and a bfloat16 b; b is
@@ -83,7 +83,7 @@ static hdk_blocking hdk_plan(const hdk_product *p, int64_t width, int64_t depth,
 
 typedef void (*hdk_path)(const hdk_product *p);
 
-/* Returns the product c^T = b^T a^T, which has one row, for a product c = a b of one column. */
+/* Returns the product c^T = b^T @ a^T, which has one row, for a product c = a @ b of one column. */
 static hdk_product hdk_turned(const hdk_product *p)
 {
     hdk_product t = *p;
@@ -95,8 +95,8 @@ static hdk_product hdk_turned(const hdk_product *p)
 
 /* ---------------------------------------------------------------- tiles */
 
-/* Hides the distances between rows of a from the compiler. Without this, it would compute a
- * distance for every row, and keep most of them in memory. */
+/* Hides the distances between the rows of matrix a from the compiler. Otherwise the compiler would
+ * compute a distance for every row, and keep most of the distances in memory. */
 #define HIDE(reach) __asm__("" : "+r"((reach).one), "+r"((reach).three), "+r"((reach).five))
 
 #define REACH fn(reach)
@@ -122,7 +122,7 @@ const hdk_tile_loop *const HDK_TABLE(hdk_tile) = tile_f32;
 #define HALVES (sizeof(T) == 4)
 #define UNIT (HALVES ? VECTOR : WIDTH)
 
-/* The most steps of k that are packed together. */
+/* The largest number of steps (indices along k) that are packed together. */
 #define DEPTH (sizeof(T) == 8 ? 192 : HDK_REGISTER > 32 ? 512 : 384)
 
 #define BLOCK fn(block)

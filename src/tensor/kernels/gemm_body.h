@@ -12,11 +12,11 @@
 
 /* ---------------------------------------------------------------- packing */
 
-/* A lane is a row of a or a column of b, and a step is one index along k. A panel of `lanes` lanes
- * has a row for each step; its rows lie `width` elements apart. In x, which is a or b, lanes lie
- * `lane` elements apart. */
+/* A lane is a row of matrix a or a column of matrix b, and a step is one index along k. A panel of
+ * `lanes` lanes has a row for each step; its rows lie `width` elements apart. In x, which is a or
+ * b, lanes lie `lane` elements apart. */
 
-/* Copies the lanes of one step, which are adjacent in memory. */
+/* Copies one step of a panel to `to`: an element of each lane. In x these elements are adjacent. */
 HDK_INLINE void fn(copy_lanes)(T *to, int64_t lanes, const T *x)
 {
     if (lanes < 4) {
@@ -41,7 +41,7 @@ static void fn(pack_any)(T *to, int64_t width, int64_t lanes, int64_t steps, con
     }
 }
 
-/* Packs lanes whose steps are adjacent in memory, 64 steps at a time, so that this part of the
+/* Packs lanes whose elements are adjacent in memory, 64 steps at a time, so that this part of the
  * panel stays in the L1 cache. The last four lanes may overlap the four before them. */
 static void fn(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x,
                            int64_t lane)
@@ -60,7 +60,7 @@ static void fn(pack_steps)(T *to, int64_t width, int64_t lanes, int64_t steps, c
     fn(pack_any)(to + whole * width, width, lanes, steps - whole, x + whole, lane, 1);
 }
 
-/* Packs one step of a panel whose lanes are adjacent in memory. Missing lanes become 0. */
+/* Packs one step of a panel, whose elements are adjacent in x. Missing lanes become 0. */
 HDK_INLINE void fn(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
 {
     if (lanes == WIDTH) {
@@ -79,7 +79,7 @@ HDK_INLINE void fn(pack_step)(T *to, int64_t width, int64_t lanes, const T *x)
 static void fn(pack)(T *to, int64_t width, int64_t lanes, int64_t steps, const T *x, int64_t lane,
                      int64_t step)
 {
-    enum { TOGETHER = 4, FAR = 16 }; /* memory answers within FAR steps */
+    enum { TOGETHER = 4, FAR = 16 }; /* x is prefetched FAR steps before it is read */
     for (int64_t i = 0; i < lanes; i += TOGETHER * width) {
         int64_t end = lanes - i < TOGETHER * width ? lanes : i + TOGETHER * width;
         for (int64_t p = 0; p < steps && lane == 1; p++) {
@@ -277,7 +277,8 @@ static void fn(run)(const hdk_product *p, const hdk_blocking *how, T *scratch)
 
 /* ---------------------------------------------------------------- small products */
 
-/* Computes `some` neighbouring columns of c, from column j on, each element as one chain. */
+/* Computes `some` neighbouring columns of c, from column j on, each element as one chain of
+ * multiply-adds. */
 HDK_INLINE void fn(chain)(const int some, const hdk_product *t, int64_t j)
 {
     const int64_t k = t->k, a_col = t->a_col, b_row = t->b_row, b_col = t->b_col;
@@ -319,7 +320,7 @@ static void fn(chains)(const hdk_product *t)
     }
 }
 
-/* Adds x b to c, with x (steps,), b (steps, cols) and c (cols,). The elements of x lie x_step
+/* Computes c += x @ b, with x (steps,), b (steps, cols) and c (cols,). The elements of x lie x_step
  * apart. */
 HDK_INLINE void fn(add_rows)(const int steps, int64_t cols, const T *x, int64_t x_step, const T *b,
                              int64_t b_row, T *c)
@@ -374,8 +375,8 @@ static void fn(some_steps)(const hdk_product *p, int64_t steps, int64_t cols, co
     }
 }
 
-/* Computes c = a b for few rows of a and dense rows of b. Reads each row of b once, STREAMS of them
- * side by side, as fast as memory delivers them. */
+/* Computes c = a @ b for few rows of a and dense rows of b. Reads each row of b once, STREAMS of
+ * them side by side, as fast as memory delivers them. */
 static void fn(rows)(const hdk_product *p)
 {
     enum { SPAN = 4096 / sizeof(T) };
@@ -439,13 +440,14 @@ static void fn(outer)(const hdk_product *p)
  *
  *     order of sums   shape and layout           path        because
  *     one step        any                        outer       there is no sum
- *     long dot        two dense vectors          long_dot    one chain would wait for itself
+ *     long dot        two dense vectors          long_dot    a chain's steps wait for each other
  *     split           few rows, dense columns    split       one chain would leave memory idle
  *     chain           few multiplications        chains      a tile would cost more
- *     chain           few rows, dense rows of b  rows        memory is read once, in its order. But
- *                                                            5 to 8 rows are faster in a tile if b
- *                                                            is cached; twice as fast on 2 threads
- *     chain           any other                  tiles       panels are read from the caches */
+ *     chain           few rows, dense rows of b  rows        memory is read once, in its order
+ *     chain           any other                  tiles       panels are read from the caches
+ *
+ * Exception: 5 to 8 rows take tiles if b fits in the caches and a tile has room for 8 rows. Tiles
+ * are then faster than the path rows, and twice as fast on 2 threads. */
 static hdk_path fn(path_of)(const hdk_product *p)
 {
     switch (p->order) {
@@ -458,7 +460,7 @@ static hdk_path fn(path_of)(const hdk_product *p)
         return fn(chains);
     }
     bool in_caches = p->k * p->n * (int64_t)sizeof(T) <= HDK_STREAM_BYTES;
-    bool one_tile = p->m > 4 && HDK_TILE_ROWS >= HDK_SPLIT_ROWS; /* a tile takes all rows */
+    bool one_tile = p->m > 4 && HDK_TILE_ROWS >= HDK_SPLIT_ROWS; /* a tile has room for 8 rows */
     bool few = p->m <= HDK_SPLIT_ROWS && p->b_col == 1 && !(one_tile && in_caches);
     return few ? fn(rows) : NULL; /* NULL means tiles */
 }
@@ -466,7 +468,7 @@ static hdk_path fn(path_of)(const hdk_product *p)
 static void fn(product)(const hdk_product *p, void *scratch)
 {
     hdk_product turned;
-    if (p->n == 1 && p->c_row == 1 && p->m > 1) { /* c^T = b^T a^T: one row instead of one column */
+    if (p->n == 1 && p->c_row == 1 && p->m > 1) { /* c^T = b^T @ a^T has one row, not one column */
         turned = hdk_turned(p);
         p = &turned;
     }

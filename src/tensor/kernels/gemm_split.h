@@ -16,7 +16,7 @@
 /* Sets c (m, cols) or, with p->add, adds to it. Element (i, j) gets the sum of the elements of the
  * vector sums[i * some + j], plus the products of the steps from q on. `sums` holds `some` vectors
  * for each of the m rows, and c gets the first `cols` of them. add_up reads `sums` four vectors at
- * a time, so up to three vectors after the last row. */
+ * a time, so it may read up to three vectors after the last row. */
 static HDK_NOINLINE void split(add_up)(const hdk_product *p, const V *sums, int64_t some,
                                        int64_t cols, int64_t q, const B *b, T *c)
 {
@@ -115,10 +115,11 @@ static HDK_NOINLINE void split(split_4)(const hdk_product *p, int64_t cols, cons
     split(split_of)(4, BESIDE_4, p, cols, b, c);
 }
 
-/* Computes the product p, at most four rows at a time, while the columns are in the L1 cache. */
+/* Computes the product p, a few columns of b at a time. While these columns are in the L1 cache,
+ * computes all rows, at most four at a time. */
 static void split(split)(const hdk_product *p)
 {
-    const bool two = p->m == 2 && sizeof(B) == sizeof(T); /* two rows of bfloat16 take split_4 */
+    const bool two = p->m == 2 && sizeof(B) == sizeof(T); /* with a bfloat16 b, split_4 is used */
     void (*const some_columns)(const hdk_product *, int64_t, const B *, T *) =
         p->m == 1 ? split(split_1)
         : two     ? split(split_2)

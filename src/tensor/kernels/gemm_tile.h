@@ -4,7 +4,7 @@
  *
  *     fn(tile)[rows](k, a, a_row, a_step, b, b_step, c, c_row, go_on, ask)
  *
- * It sets c = a b, or c += a b if go_on, over k steps:
+ * It computes c = a @ b, or c += a @ b if go_on is true, over k steps:
  *     a    element (i, p) at a[i * a_row + p * a_step]; if packed k-major, a_row = 1, a_step = rows
  *     b    element (p, j) at b[p * b_step + j], 2 * VECTOR columns; if packed, b_step = 2 * VECTOR
  *     c    element (i, j) at c[i * c_row + j], 2 * VECTOR columns

@@ -18,9 +18,9 @@ HDK_INLINE T fn(element)(const REACH *a, const int i)
     return *(const T *)((i < 7 ? a->row0 : a->row7) + at);
 }
 
-/* Returns sum + a * b, rounded once if the CPU level has an instruction for it. If named, asks for
- * this instruction by name at AVX2 and AVX-512, with a and b in registers. Without the name GCC
- * would move sums between registers, because a tile has two loops. */
+/* Returns sum + a * b, rounded once if the CPU level has an instruction for it. If `named` is true,
+ * asks for this instruction by name at AVX2 and AVX-512, with a and b in registers. Without the
+ * name GCC would move sums between registers, because a tile has two loops. */
 HDK_INLINE V fn(vadd_product)(const bool named, V sum, V a, V b)
 {
 #if HDK_AT_AVX512 || HDK_AT_AVX2
@@ -37,8 +37,8 @@ HDK_INLINE V fn(vadd_product)(const bool named, V sum, V a, V b)
     return fn(vmuladd)(a, b, sum);
 }
 
-/* Adds the products of one step to the sums of a tile. If packs, also copies b to `panel`. Moves
- * `at` to the next step. */
+/* Adds the products of one step to the sums of a tile. If `packs` is true, also copies b to
+ * `panel`. Moves `at` to the next step. */
 HDK_INLINE void fn(tile_step)(const int rows, const int vecs, const bool packs, REACH *at,
                               ptrdiff_t a_step, const T *b, T *panel, V sums[][2])
 {
@@ -62,8 +62,8 @@ HDK_INLINE void fn(tile_step)(const int rows, const int vecs, const bool packs, 
     at->row7 += a_step;
 }
 
-/* Computes a tile of `rows` rows and `vecs` vectors. If packs, also copies b to `panel`. rows, vecs
- * and packs are constants for the compiler. gemm_tile.h explains the other arguments. */
+/* Computes a tile of `rows` rows and `vecs` vectors. If `packs` is true, also copies b to `panel`.
+ * rows, vecs and packs are constants for the compiler. gemm_tile.h explains the other arguments. */
 HDK_INLINE void fn(tile_of)(const int rows, const int vecs, const bool packs, int64_t k, const T *a,
                             int64_t a_row, int64_t a_step, const T *b, int64_t b_step, T *panel,
                             T *c, int64_t c_row, bool go_on, hdk_ask ask)

@@ -12,7 +12,7 @@ typedef struct hdk_logits {
     int64_t stride, rows, c;
     const int64_t *target; /* (rows,): the class of each row */
     int64_t ignore;
-    int ndim;    /* the number of dims of the logits, which decides PyTorch's signs of zero */
+    int ndim;    /* number of dims of the logits; decides the sign of a zero, as in PyTorch */
     void *stats; /* (rows, 2): the maximum, and log sum exp(x - maximum) */
 } hdk_logits;
 

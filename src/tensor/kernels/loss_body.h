@@ -7,7 +7,7 @@ static void fn(cross_entropy)(const hdk_logits *l, void *loss)
     const T *x = l->x;
     T most = l->rows > 0 && l->c > 0 ? fn(row_max)(x, l->c) : 0;
     for (int64_t i = 0; i < l->rows; i++) {
-        const T *next = i + 1 < l->rows ? x + l->stride : x; /* the last row reads itself again */
+        const T *next = i + 1 < l->rows ? x + l->stride : x; /* the last row has no next row */
         int64_t at = l->target[i];
         T m = fn(minus_zero)(most);
         T log_sum = LOG(l->c > 0 ? fn(row_exp_sum)(x, l->c, &most, next, NULL) : 0);

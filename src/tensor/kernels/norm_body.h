@@ -87,8 +87,8 @@ static HDK_NOINLINE void fn(norm_moments)(const T *x, int64_t n, T shift, T *of)
     fn(two_sums)(x, x, NULL, shift, (const T[]){shift, 0, 1}, n, of);
 }
 
-/* Computes y = u * w + b, where u is the normalised x, and u * w is rounded. If w is NULL, w is 1.
- * If b is NULL, adds 0, so no y is -0. */
+/* Computes y = u * w + b, where u is the normalised x. u * w is rounded before b is added. If w is
+ * NULL, w is 1. If b is NULL, adds 0, so no y is -0. */
 static HDK_NOINLINE void fn(normalized)(const T *restrict x, int64_t n, const T *stats,
                                         const T *restrict w, const T *restrict b, bool stream,
                                         T *restrict y)
@@ -187,8 +187,8 @@ static inline void fn(row_dw)(const T *restrict x, const T *restrict dy, const T
 }
 
 /* Computes dx of row i, and adds the row's part to dw and db, each unless it is NULL. In the most
- * frequent case, where neither these nor the weight is NULL, one pass after the sums computes dx,
- * dw and db together. */
+ * frequent case, none of dx, dw, db and the weight is NULL. Then one pass after the sums computes
+ * dx, dw and db together. */
 static inline void fn(row_backward)(const hdk_norm_rows *r, int64_t i, const T *dy, T *dx, T *dw,
                                     T *db, bool stream)
 {

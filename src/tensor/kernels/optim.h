@@ -45,7 +45,7 @@ struct hdk_optim {
      * elements. For p = INFINITY sets *sum to the largest |x| so far, and for -INFINITY to the
      * smallest |x|. Unless p is 0, a NaN in x makes *sum NaN. */
     void (*norm[2])(const void *x, int64_t begin, int64_t end, double p, double *sum);
-    /* Changes x[begin] to x[end - 1] by HDK_SCALE or HDK_CLAMP_BOTH, with the number a. */
+    /* Applies HDK_SCALE or HDK_CLAMP_BOTH, with the number a, to the elements [begin, end) of x. */
     void (*change[2][2])(void *x, int64_t begin, int64_t end, double a);
 };
 HDK_FAMILY_AVX2(hdk_optim, baseline)

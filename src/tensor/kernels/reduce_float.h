@@ -2,7 +2,7 @@
  * reduce_kernels.c, included after reduce_sum.h. The variance is computed in float64 for both
  * types. */
 
-/* Adds to each sum[l] the sum of x - mean, or of (x - mean)^2 if squared, over every
+/* Adds to each sum[l] the sum of x - mean, or of (x - mean)^2 if `squared`, over every
  * REDUCE_LANES-th element from x[l] on. */
 HDK_INLINE void fn(moments)(const T *restrict x, int64_t n, double mean, bool squared, double *sum)
 {
@@ -29,7 +29,7 @@ HDK_INLINE void fn(moments)(const T *restrict x, int64_t n, double mean, bool sq
     }
 }
 
-/* Returns sum(x - mean), or sum((x - mean)^2) if squared, over n elements that lie sn apart. */
+/* Returns sum(x - mean), or sum((x - mean)^2) if `squared`, over n elements that lie sn apart. */
 HDK_INLINE double fn(moment)(const T *x, int64_t sn, int64_t n, double mean, bool squared)
 {
     double p[REDUCE_LANES] = {0}, sum = 0;

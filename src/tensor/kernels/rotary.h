@@ -1,6 +1,6 @@
-/* rotary.h - rotary position embedding, over lanes (lanes.h) of an even n, with sn 1 for all
- * operands: y, x, cos and sin. `turn` computes y = x * cos + (-x2, x1) * sin, where x1 and x2 are
- * the halves of a lane. */
+/* rotary.h - rotary position embedding of lanes (lanes.h). The operands are y, x, cos and sin. The
+ * elements of a lane are contiguous, and their number n is even. `turn` computes y = x * cos +
+ * (-x2, x1) * sin, where x1 and x2 are the halves of a lane. */
 #ifndef HEED_KERNELS_ROTARY_H
 #define HEED_KERNELS_ROTARY_H
 

@@ -76,7 +76,8 @@ HDK_INLINE double scalar_exp_f64(double x)
     return p * scalar_of_f64(half << 52) * scalar_of_f64((power - half) << 52);
 }
 
-/* Returns exp(x) for a caller that adds 1 to it, so that results below e^-700 do not count. */
+/* Returns exp(x) for a caller that adds 1 to it. Takes x below -700 for -700, because 1 + e^-700 is
+ * rounded to 1. */
 HDK_INLINE double scalar_exp_beside_1_f64(double x)
 {
     uint64_t power;
@@ -226,7 +227,7 @@ HDK_INLINE double scalar_pow_short_f64(double a, double b)
     double t = b * scalar_log_ends_f64(base, scalar_log_short_of_f64(f, e));
     t = t < -700 ? -700 : t;
     t = t > 700 ? 700 : t;
-    double y = scalar_exp_short_f64(base == 1 ? 0 : t); /* also where b is infinite or NaN */
+    double y = scalar_exp_short_f64(base == 1 ? 0 : t); /* e^0, even if b is infinite or NaN */
 
     double size = fabs(b), least = size > 0x1p24 ? 0x1p24 : size, shifted = least + F64_SHIFT;
     double broken = a > -INFINITY ? NAN : y;

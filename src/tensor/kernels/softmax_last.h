@@ -60,7 +60,7 @@ static void fn(softmax_last)(const hdk_lanes *l, void *const *data, double p)
     const T *x = data[1];
     T m = n > 0 && l->k > 0 ? fn(row_max)(x, n) : 0;
     for (int64_t j = 0; j < l->k && n > 0; j++) {
-        const T *next = j + 1 < l->k ? x + l->sk[1] : x; /* the last row reads itself again */
+        const T *next = j + 1 < l->k ? x + l->sk[1] : x; /* the last row has no next row */
         fn(softmax_row)(x, n, &m, next, (T *)data[0] + j * l->sk[0], p != 0);
         x = next;
     }

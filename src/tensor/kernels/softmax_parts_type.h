@@ -1,9 +1,9 @@
 /* softmax_parts_type.h - the parts of a softmax for one type: the template (template.h) that
  * softmax_parts.h includes. */
 
-/* STEP is the number of elements of a step, which is whole vectors at every level and twice the
- * lanes of a sum. SIDE is the number of exponentials that a call of exp_block computes: for float32
- * as many as stay in registers. exp_block for float64 is not inlined. */
+/* STEP is the number of elements of a step: a whole number of vectors at every level, and twice the
+ * number of a sum's lanes. SIDE is the number of exponentials that a call of exp_block computes:
+ * for float32 as many as stay in registers. exp_block for float64 is not inlined. */
 #define STEP 16
 #define SIDE (sizeof(T) == sizeof(float) ? 4 * VECTOR : 32)
 #define LANES fn(lanes)
@@ -239,7 +239,7 @@ static inline T fn(row_sum)(const T *x, int64_t n)
     return fn(row_products)(x, NULL, n);
 }
 
-/* ---------------------------------------------------------------- results past the cache */
+/* ---------------------------------------------------------------- streaming stores */
 
 /* Returns the place to compute a result in: y or, with `stream`, `room`, from which result_done
  * copies it to y past the cache. */

@@ -23,7 +23,8 @@ typedef int64_t hdk_t_i64;
 typedef uint64_t hdk_t_u64; /* int64 whose sums and products wrap */
 typedef uint8_t hdk_t_b8;
 
-/* FMA is a * b + c, rounded once if the CPU level has an instruction for it */
+/* FMA(a, b, c) is a * b + c. For floats the result is rounded once if the CPU level has an
+ * instruction for fused multiply-adds, and twice otherwise. */
 #define FMA(a, b, c) fn(hdk_fma)(a, b, c)
 #define hdk_fma_f32 HDK_FMAF
 #define hdk_fma_f64 HDK_FMA

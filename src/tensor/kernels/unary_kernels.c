@@ -1,5 +1,5 @@
-/* unary_kernels.c - the loops of one input: those made from the rows of elementwise.h, and those of
- * rows without an expression (unary_body.h). */
+/* unary_kernels.c - the elementwise loops of one input. The build makes them from the table of
+ * operations in elementwise.h, except sin, cos and softplus, which unary_body.h defines. */
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/functions.h"
 

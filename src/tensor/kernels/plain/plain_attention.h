@@ -1,6 +1,6 @@
-/* plain_attention.h - one head of attention, o = softmax(q k^T * scale + mask) v, query by query: a
- * template (template.h) for plain.c, included after plain_softmax.h. q (l, d), k (s, d), v (s, dv),
- * out (l, dv). */
+/* plain_attention.h - one head of attention, o = softmax(q @ k^T * scale + mask) @ v, query by
+ * query: a template (template.h) for plain.c, included after plain_softmax.h. q (l, d), k (s, d), v
+ * (s, dv), out (l, dv). */
 
 /* Returns row i of m, whose element e is row[e * m->col]. */
 static T *fn(row)(const hdk_rows *m, int64_t i)
@@ -98,10 +98,11 @@ static void fn(attention)(const hdk_head *h, int64_t from, int64_t to, void *scr
     }
 }
 
-/* Computes dk and dv of the keys [from, to), and their part of dq. With the weights w before
- * dropout, and the gradient dw = dout v^T of the weights after it:
- *     ds = w * (dw * dropout - dout . out) * scale
- *     dq += ds k, dk += ds^T q, dv += (w * dropout)^T dout */
+/* Computes dk and dv of the keys [from, to), and their part of dq. w are the weights before
+ * dropout, kept is the factor by which dropout multiplies a weight (0 or 1 / keep), and
+ * dw = dout @ v^T is the gradient of w * kept:
+ *     ds = w * (dw * kept - sum(dout * out)) * scale
+ *     dq += ds @ k, dk += ds^T @ q, dv += (w * kept)^T @ dout */
 static void fn(attention_backward)(const hdk_head *h, const hdk_head_grads *g, int64_t from,
                                    int64_t to, void *scratch)
 {

@@ -1,7 +1,7 @@
-/* plain_product.h - the matrix product, c = a b + bias: a template (template.h) for plain.c, which
- * defines the type of b's elements (`weight`) and their conversion to T (`widened`). */
+/* plain_product.h - the matrix product, c = a @ b + bias: a template (template.h) for plain.c,
+ * which defines the type of b's elements (`weight`) and their conversion to T (`widened`). */
 
-/* Computes c = a b + bias or, with p->add, c += a b + bias, with a (m, k), b (k, n) and bias
+/* Computes c = a @ b + bias or, with p->add, c += a @ b + bias, with a (m, k), b (k, n) and bias
  * (n,). */
 static void fn(product)(const hdk_product *p, void *scratch)
 {
