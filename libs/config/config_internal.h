@@ -1,7 +1,8 @@
 /* config_internal.h - the functions that the files of libheed-config share.
  *
  * libheed-config reads JSON settings into a program's struct, as a table describes them. It
- * includes heed/base.h, base's headers for siblings (base/sibling.h) and cJSON. */
+ * includes heed/base.h, cJSON, and those headers of base that base/sibling.h permits to the
+ * libraries in libs/. */
 #ifndef HEED_CONFIG_INTERNAL_H
 #define HEED_CONFIG_INTERNAL_H
 
@@ -17,7 +18,7 @@
 
 struct hd_config_source {
     const char *place; /* where the values come from, for messages: "gpt.json" */
-    const char *call;  /* the public function that runs the check; NULL: the current one */
+    const char *call;  /* the public function that messages name; NULL: the one that runs now */
 };
 
 enum { HD__CONFIG_LARGEST = 1 << 20 };       /* the size of the largest file, in bytes */

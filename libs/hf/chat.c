@@ -1,4 +1,4 @@
-/* chat.c - hd_chat: a conversation, whose text the chat template of a folder makes. */
+/* chat.c - hd_chat: a conversation. The chat template in a model's folder turns it into a text. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -100,7 +100,7 @@ static char *chat_read_folder(hd_chat *c, const char *folder, const hd_dict *d)
     return copy ? memcpy(copy, text, c->n + 1) : NULL;
 }
 
-/* ---------------------------------------------------------------- its variables */
+/* ---------------------------------------------------------------- the template's variables */
 
 static void chat_set(hd__template_run *r, hd__template_table *t, const char *name,
                      hd__template_value v)
@@ -301,7 +301,7 @@ bool hd_chat_cut(hd_chat *c, int64_t n)
     return true;
 }
 
-/* ---------------------------------------------------------------- its text */
+/* ---------------------------------------------------------------- the conversation's text */
 
 static hd__template_value chat_messages(hd__template_run *r, const hd_chat *c)
 {

@@ -109,8 +109,8 @@ static bool said_again(const hd__hf_config_file *in, const hd__hf_config_file *s
 }
 
 /* Reads the options of the rotary positions into c, from rope_scaling if f has it, else from
- * rope_parameters. A rope_theta in this object overrides one beside it. Returns false with an error
- * if a value is wrong. */
+ * rope_parameters. A rope_theta inside this object overrides a rope_theta at the top level of the
+ * file. Returns false with an error if a value is wrong. */
 static bool rope_read(const hd__hf_config_file *f, const hd__hf_config *c)
 {
     hd__hf_config_file scaling = *f, in = *f;

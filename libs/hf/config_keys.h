@@ -12,7 +12,7 @@ typedef enum hd__hf_config_kind {
     HD__TOKEN,      /* a whole number, or null for HD_NO_PADDING; int64_t */
     HD__SIZE,       /* a whole number from 1 to 2^31 - 1; int64_t */
     HD__DERIVED,    /* a size, or null: the field is then 0, and heed computes it; int64_t */
-    HD__ALIAS,      /* another name of a size; if a file has both, this one counts; int64_t */
+    HD__ALIAS,      /* another name of a size, which counts if a file has both names; int64_t */
     HD__FLOAT,      /* a number with a point or an exponent; double */
     HD__NUMBER,     /* any number; double */
     HD__BOOL,       /* true or false; bool */
@@ -21,7 +21,7 @@ typedef enum hd__hf_config_kind {
     HD__OBJECT,     /* an object, which other code reads, or one of `words`; no field */
     HD__ONLY,       /* one of `words`; no field */
     HD__ENDS,       /* end tokens, appended to those of the options; hd_generate_options */
-    HD__NAMES,      /* target modules, appended to an array that is large enough; hd_lora_options */
+    HD__NAMES,      /* names, appended to target_modules, which has room; hd_lora_options */
     HD__FULL,       /* a list in which each text is full_attention; no field */
     HD__FLAGS /* a list of whole numbers, 0 for false; int64_t n, and then bool[HD_LAYERS_MOST] */
 } hd__hf_config_kind;
@@ -35,8 +35,8 @@ typedef struct hd__hf_config_key {
     hd__hf_config_kind kind;
     size_t offset; /* the offset of its field in the configuration, or HD__NOWHERE */
     /* Values, separated by blanks, that the key takes besides those of its kind; or NULL. If the
-     * key has `words` but no field, and its kind is one up to HD__ANY, heed warns that another
-     * value has no effect. */
+     * key has `words` but no field, and its kind is HD__ANY or stands before HD__ANY in the enum,
+     * heed warns that another value has no effect. */
     const char *words;
 } hd__hf_config_key;
 

@@ -197,7 +197,7 @@ hd_module *hd__decoder_body_new(const hd__hf_config *c, const hd_dtype *d)
                   HD__PART(hd__decoder_body, norm, decoder_norm_new(c))));
 }
 
-/* ---------------------------------------------------------------- its configuration */
+/* ---------------------------------------------------------------- the configuration */
 
 const hd__hf_known hd__decoder_known[] = {
     {"vocab_size", HD__ROWS, "model.embed_tokens"},

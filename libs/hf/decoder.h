@@ -4,7 +4,8 @@
  *     model.embed_tokens, .layers.N.{input_layernorm, self_attn, post_attention_layernorm, mlp},
  *     .norm; lm_head
  *
- * A family whose attention or MLP has other parameters gives its own functions in its row. */
+ * A family whose attention or MLP has other parameters names its own functions in its row
+ * (family.h). */
 #ifndef HEED_HF_DECODER_H
 #define HEED_HF_DECODER_H
 
@@ -54,9 +55,9 @@ hd_module *hd__decoder_attention_new(const hd__hf_config *c, int64_t layer);
 hd_module *hd__decoder_mlp_new(const hd__hf_config *c);
 bool hd__decoder_heads_of(const hd__decoder_attention *m, hd_tensor *x, hd_tensor *qkv[3]);
 
-/* ---------------------------------------------------------------- the row */
+/* ---------------------------------------------------------------- a family's row (family.h) */
 
-/* The fields that have the same values in the rows of all families that use this file. */
+/* The fields of hd__hf_family that have the same values in all families that use this file. */
 #define HD__DECODER_ROW                                                                            \
     .elements = hd__decoder_elements, .body_new = hd__decoder_body_new,                            \
     .hidden = hd__decoder_hidden, .body = "model", .words = "model.embed_tokens",                  \

@@ -1,4 +1,4 @@
-/* families.c - the list of the rows of all model families. */
+/* families.c - the list of the rows (family.h) of all model families. */
 #include "hf/family.h"
 
 const hd__hf_family *const hd__hf_families[] = {

@@ -20,7 +20,7 @@ hd_generate_options hd_generate_defaults(void)
 
 typedef struct writing { /* one text of the batch */
     bool ended;
-    int64_t shown; /* the length in bytes of the prompt and of the text that on_token got */
+    int64_t shown; /* the bytes of the prompt plus the bytes that on_token got */
 } writing;
 
 typedef struct generation { /* one call of hd_generate */
@@ -364,7 +364,7 @@ static bool modes_end(modes *all, hd_module *m)
     return ok;
 }
 
-/* ---------------------------------------------------------------- the whole */
+/* ---------------------------------------------------------------- the public functions */
 
 /* Returns false with an error if the last column of the mask, which new tokens follow, has a 0. */
 static bool ends_ok(hd_tensor *mask)

@@ -1,8 +1,8 @@
 /* random_fill.c - fills tensors of any strides with random numbers.
  *
- * Numbers are drawn in the order of the elements in memory, as in PyTorch. Only numbers of the
- * MCG31 Bernoulli stream are drawn in logical (row-major) order. If the elements have gaps between
- * them, the numbers are drawn into a small buffer and copied from there. */
+ * Numbers are drawn in the order of the elements in memory, as in PyTorch. Only Bernoulli numbers
+ * with HD_BERNOULLI_MCG31 are drawn in logical (row-major) order. If the elements have gaps between
+ * them, uniform numbers are drawn into a small buffer and copied from there. */
 #include "base/random/bernoulli.h"
 #include "base/random/generator.h"
 #include "base/random/rng_fill.h"
@@ -17,7 +17,7 @@ enum { BUFFER = 256 };
 typedef struct distribution {
     hd_generator *g;
     double a, b; /* parameters of the distribution */
-    bool single; /* true if x is float32 */
+    bool single; /* true if the numbers are float32; false: float64 */
     /* draws one number; NULL if the numbers are uniform */
     double (*sample)(const struct distribution *d);
 } distribution;

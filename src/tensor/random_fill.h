@@ -1,5 +1,5 @@
-/* random_fill.h - fills tensors of any strides with random numbers, and does not count this as an
- * in-place change. */
+/* random_fill.h - fills tensors of any strides with random numbers, without counting an in-place
+ * change. */
 #ifndef HEED_TENSOR_RANDOM_FILL_H
 #define HEED_TENSOR_RANDOM_FILL_H
 
@@ -12,10 +12,10 @@ hd_tensor *hd__tensor_uniform_fill(hd_tensor *x, double a, double b);
 hd_tensor *hd__tensor_normal_fill(hd_tensor *x, double mean, double std);
 hd_tensor *hd__tensor_exponential_fill(hd_tensor *x, double lambda);
 
-/* Sets each element of x to 1 with probability p, and to 0 otherwise. Numbers of the MCG31 stream
- * are drawn in logical order, numbers of the native stream in the order of x's memory. bytes is a
- * new bool tensor (numel,), which the caller allocates, so that the function cannot fail. The
- * function releases bytes. */
+/* Sets each element of x to 1 with probability p, and to 0 otherwise. If the generator is set to
+ * HD_BERNOULLI_MCG31, draws in logical (row-major) order, otherwise in the order of x's memory.
+ * bytes is a new bool tensor (numel,), which the caller allocates, so that the function cannot
+ * fail. The function releases bytes. */
 void hd__tensor_bernoulli_fill(hd_tensor *x, hd_tensor *bytes, double p);
 
 #endif

@@ -232,7 +232,9 @@ hd_tensor *hd__reduce_sum_to(hd_tensor *x, int ndim, const int64_t *sizes)
     if (lead < 0 || mask == 0) {
         return lead < 0 ? NULL : x;
     }
-    bool keepdim = mask >> lead; /* if true, y keeps its leading dims, too; the alias drops them */
+    /* keepdim is true if a dim after the `lead` leading dims is summed to size 1. Then y also keeps
+     * the leading dims, and the alias drops them. */
+    bool keepdim = mask >> lead;
     hd_tensor *y = hd__reduce_sum(x, mask, keepdim);
     return y && keepdim && lead ? hd__tensor_alias(y, ndim, sizes, y->strides + lead, y->offset)
                                 : y;

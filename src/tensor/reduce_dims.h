@@ -1,4 +1,4 @@
-/* reduce_dims.h - reductions over the dims of a bit mask, which record nothing (reduce_dims.c). */
+/* reduce_dims.h - reductions over the dims of a bit mask, without autograd (reduce_dims.c). */
 #ifndef HEED_TENSOR_REDUCE_DIMS_H
 #define HEED_TENSOR_REDUCE_DIMS_H
 
@@ -10,16 +10,16 @@
  * runs out. */
 hd_tensor *hd__reduced(const hd_tensor *x, uint32_t mask, bool keepdim, hd_dtype d);
 
-/* How a reduction may cut a lane. A lane has the elements of one result. */
+/* How a reduction may cut a lane. A lane is all elements of x that are reduced to one result. */
 typedef enum hd__reduce_pieces {
-    HD__PIECES,  /* cuts lanes into pieces; kernels[y->dtype] then reduces their results */
+    HD__PIECES,  /* cuts lanes into pieces; kernels[y->dtype] then reduces the pieces' results */
     HD__WHOLE,   /* takes each lane whole, its elements in any order */
     HD__IN_ORDER /* takes each lane whole, its elements in x's logical order */
 } hd__reduce_pieces;
 
 /* Sets y to x reduced over the dims of mask by kernels[x->dtype], which gets the number p. y is
- * contiguous and has the kept dims. Unless `extra` is NULL, it receives a second result, the
- * kernel's operand 2. Returns false with an error only if memory runs out. */
+ * contiguous and has the kept dims. Unless `extra` is NULL, the kernel writes its second result,
+ * operand 2, to `extra`. Returns false with an error only if memory runs out. */
 bool hd__reduce(const hdk_lane_kernel *kernels, hd__reduce_pieces pieces, hd_tensor *y,
                 const hd_tensor *x, uint32_t mask, double p, hd_tensor *extra);
 

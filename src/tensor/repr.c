@@ -27,7 +27,8 @@ typedef struct printer {
 
 /* ---------------------------------------------------------------- options */
 
-/* Protected by hd__start_print_lock. Its size is 0 while the defaults apply. */
+/* The options of the process, protected by hd__start_print_lock. While the defaults apply, the
+ * field `size` is 0. */
 static hd_print_options process_options;
 
 hd_print_options hd_print_defaults(void)

@@ -1,4 +1,5 @@
-/* repr_text.c - moves a text to a scope or writes it to a file, and writes a number as text. */
+/* repr_text.c - gives a text to the innermost scope, writes a text to a file, and writes a number
+ * as text. */
 #include <errno.h>
 
 #include "base/system/system.h"

@@ -6,8 +6,8 @@
 
 #include "base/text/text.h"
 
-/* Writes t's text to f and frees it. Flushes f if at_once is true. Returns false with HD_IO if f
- * cannot be written, and false if memory ran out while t was built. */
+/* Writes t's text to f, and frees the text. Flushes f if at_once is true. Returns false with HD_IO
+ * if f cannot be written, and false if memory ran out while t was built. */
 bool hd__tensor_text_print(hd__text *t, FILE *f, bool at_once);
 
 #endif

@@ -211,7 +211,8 @@ void *hd__scope_alloc(size_t bytes)
     if (!t) {
         return NULL;
     }
-    t->storage->spoiled = 0; /* so that with HEED_DEBUG=1 a freed string is empty */
+    /* With HEED_DEBUG=1, this byte overwrites freed memory. So a freed string is empty. */
+    t->storage->spoiled = 0;
     return t->storage->data;
 }
 

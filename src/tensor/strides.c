@@ -152,7 +152,7 @@ bool hd__tensor_dense(const hd_tensor *x)
 
 hd_tensor *hd__tensor_laid_out_as(hd_tensor *y, const hd_tensor *x)
 {
-    /* As in PyTorch, y also gets the strides of an empty x, and those of dims of size 1. */
+    /* As in PyTorch, y gets x's strides even if x is empty, and even those of dims of size 1. */
     if (y && hd__tensor_same_shape(x, y) && (y->numel == 0 || hd__tensor_dense(x))) {
         memcpy(y->strides, x->strides, sizeof y->strides);
         hd__tensor_geometry_changed(y);

@@ -70,16 +70,17 @@ struct hd_tensor {
     int64_t numel;
     void *attachment; /* the tensor's autograd node; NULL if it has none */
     const hd__tensor_attachment_ops *attachment_ops;
-    hd_tensor *base;          /* the base of a differentiable view, with a reference; else NULL */
+    /* in a differentiable view: its base, to which the view holds a reference; else NULL */
+    hd_tensor *base;
     atomic_uint view_version; /* in a view: the storage's version for which `attachment` is valid */
-    /* true if hd_scope_return was called for the tensor while a scope inside the tensor's own scope
-     * was the innermost one; such a call moves nothing */
+    /* true if hd_scope_return was called for the tensor in a scope that was opened inside the
+     * tensor's own scope; such a call does not move the tensor */
     bool returned;
     hd_scope *scope; /* the scope that owns the tensor; NULL if none does */
     union {
         hd_tensor *prev; /* the tensor before it in the scope's list */
-        /* In a freed tensor: a text with the name of the function that freed it, or with the end of
-         * its scope. NULL if heed knows neither. */
+        /* In a freed tensor: the name of the function that freed it, or a text which says that its
+         * scope closed. NULL if heed does not know what freed the tensor. */
         const char *freed_by;
     };
     union {
@@ -102,8 +103,8 @@ enum {
     HD__F_NO_GRAD_VIEW = 8, /* a view taken under no_grad; may not change in place in grad mode */
     HD__F_LISTED = 16,      /* it is in debug mode's list of live tensors */
     HD__F_LENT = 32,  /* a read-only gradient that was passed to the user's code, or its alias */
-    HD__F_LEAF = 64,  /* the first node attached to it was a leaf's */
-    HD__F_MOVED = 128 /* it took over another storage, but lies in its old storage's block */
+    HD__F_LEAF = 64,  /* the tensor's first autograd node was a leaf's (AccumulateGrad) */
+    HD__F_MOVED = 128 /* it took over another storage; its struct lies in the old one's block */
 };
 
 enum { HD__REFS_NONE = 0, HD__REFS_FREED = -0x6f3e2d1c };

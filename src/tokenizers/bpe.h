@@ -51,8 +51,8 @@ typedef struct hd__bpe_form {
      * it before a piece at the beginning of a text, and HD__ALWAYS before every piece, unless the
      * piece begins with a space or with U+2581. */
     hd__bpe_prepend metaspace;
-    /* how a text is split into words, whose first parts are bytes; NULL: the whole text is one
-     * word, whose first parts are characters */
+    /* how a text is split into words; encoding then merges the bytes of each word. NULL: the whole
+     * text is one word, and encoding merges its characters */
     const hd__tokenizer_words *words;
     bool digits; /* true if each digit is a word of its own */
     bool strips; /* true if decoding removes the first space of a text */

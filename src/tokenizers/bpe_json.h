@@ -68,8 +68,9 @@ typedef struct hd__bpe_reader {
 /* ---------------------------------------------------------------- files, bytes and tokens */
 
 void hd__bpe_alphabet_init(hd__bpe_alphabet *a);
-/* Appends the bytes that s spells to `bytes`, or s itself if a is NULL. Returns false, without an
- * error, if a character of s spells no byte. If memory runs out, sets bytes->failed. */
+/* Each character of s spells a byte in the alphabet a. Appends these bytes to `bytes`, or s itself
+ * if a is NULL. Returns false, without an error, if a character of s spells no byte. If memory runs
+ * out, sets bytes->failed. */
 bool hd__bpe_unspell(const hd__bpe_alphabet *a, const char *s, int64_t n, hd__text *bytes);
 
 bool hd__bpe_source_read(hd__bpe_source *f, const char *path);

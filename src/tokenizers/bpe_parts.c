@@ -11,8 +11,8 @@ typedef struct section {
     /* key is the section's key in the file; known is a text for messages that describes the lists
      * that heed knows */
     const char *key, *known;
-    /* the members keys[DESCRIBED] to keys[described - 1] of a component are in the short text; the
-     * members after them have no effect */
+    /* the short text of a component, which `describe` writes, has the members keys[DESCRIBED] to
+     * keys[described - 1]; the members after them have no effect */
     int described;
     /* the keys that a component may have; the member keys[LIST] of a Sequence lists its
      * components */
@@ -96,7 +96,7 @@ enum { BYTES = 1, NORMALIZED = 2, METASPACE = 4 };
 
 typedef struct known {
     const char *text;
-    int forms; /* the forms of tokenizers that may have this list, as a set of bits */
+    int forms; /* the forms of tokenizers that may have the components in text, as bits */
     /* of a normalizer: hd__bpe_normalizer; of a pre-tokenizer: hd__bpe_prepend; of a decoder: 1 if
      * decoding removes the first space, else 0 */
     int choice;

@@ -25,12 +25,13 @@ int hd__chars_last_number(const char *table, int letters, int low, int high, uin
 /* A function from characters to small numbers, stored as a list of the characters at which its
  * value changes. */
 typedef struct hd__tokenizer_char_table {
-    /* for each page of 1024 characters, the number of changes before it, in two letters */
+    /* for each page of 1024 characters, the number of changes before the page, and then the number
+     * of all changes; each number has two letters (hd__chars_number_at) */
     const char *before;
     /* for each change, one number: the low ten bits of the character, followed by the bits of the
      * new value */
     const char *changes;
-    int letters, bits; /* the number of letters of a change, and the number of bits of a value */
+    int letters, bits; /* letters: those of a number in `changes`; bits: those of a value */
     uint32_t n;        /* the number of pages; beyond them the value is 0 */
 } hd__tokenizer_char_table;
 

@@ -15,10 +15,10 @@ extern const hd__tokenizer_char_table hd__nfc_classes; /* the combining class of
  * numbers. hd__chars_number_at (chars.h) reads them, and says what a letter is. */
 typedef struct hd__nfc_table {
     const char *codes; /* the first character of each range, in three letters */
-    /* for each range, the number of characters in the ranges before it, in two letters; a last
-     * number counts the characters of all ranges */
+    /* for each range, the number of characters in the ranges before it, and then the number of
+     * characters of all ranges; each number has two letters (chars.h) */
     const char *numbers;
-    /* for each character, the first character of its decomposition, in three letters */
+    /* for each character, the first one of its decomposition, in three letters (chars.h) */
     const char *firsts;
     int n; /* the number of ranges */
 } hd__nfc_table;
@@ -28,10 +28,10 @@ typedef struct hd__nfc_table {
 extern const hd__nfc_table hd__nfc_pairs, hd__nfc_singles;
 
 /* hd__nfc_seconds lists each character that is the second one of a decomposition in hd__nfc_pairs,
- * in three letters. hd__nfc_second has one byte for each decomposition: the index of its second
- * character in hd__nfc_seconds, plus HD__NFC_LETTER. A pair composes again only if its second
- * character is one of the first hd__nfc_composing of hd__nfc_seconds. These are in ascending
- * order. */
+ * in three letters (chars.h). hd__nfc_second has one byte for each decomposition: the index of its
+ * second character in hd__nfc_seconds, plus HD__NFC_LETTER. A pair composes again only if its
+ * second character is one of the first hd__nfc_composing characters of hd__nfc_seconds. These first
+ * characters are in ascending order. */
 enum { HD__NFC_LETTER = '#' };
 extern const char hd__nfc_second[], hd__nfc_seconds[];
 extern const int hd__nfc_composing;

@@ -174,7 +174,7 @@ static void add_token(decoding *d, const hd_tokenizer *t, int64_t id)
 static bool add_tokens(decoding *d, const hd_tokenizer *t, const hd_tensor *ids)
 {
     HD__SCOPE_OR(false);
-    hd_tensor *x = hd__tensor_contiguous((hd_tensor *)ids); /* in the shape of ids */
+    hd_tensor *x = hd__tensor_contiguous((hd_tensor *)ids); /* has the shape of ids */
     const int64_t *v = x ? hd__tensor_ptr(x) : NULL;
     for (int64_t i = 0; x && i < x->numel; i++) {
         if (v[i] < 0 || v[i] >= t->size) {
