@@ -238,7 +238,7 @@ hd_module *hd_gpt2_new(const hd_gpt2_config *c)
     return sized ? hd__hf_model_make(&hd__hf_gpt2_family, c, NULL) : NULL;
 }
 
-/* ---------------------------------------------------------------- its row */
+/* ---------------------------------------------------------------- the description of the family */
 
 #define GPT2(kind, field) HD__FIELD(hd_gpt2_config, kind, field)
 #define ALIAS(name, field) HD__ROW(name, HD__ALIAS, offsetof(hd_gpt2_config, field), NULL)

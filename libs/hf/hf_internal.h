@@ -1,8 +1,8 @@
 /* hf_internal.h - the types and functions that the files of libheed-hf share.
  *
  * libheed-hf loads, runs and saves language models in transformers' folders, evaluates their chat
- * templates (template.h), and adds LoRA adapters. It includes the public headers and base's headers
- * for siblings (base/sibling.h); libheed computes. */
+ * templates (template.h), and adds LoRA adapters. libheed does the computations. libheed-hf
+ * includes the public headers, and the headers of base that base/sibling.h lists. */
 #ifndef HEED_HF_INTERNAL_H
 #define HEED_HF_INTERNAL_H
 
@@ -35,12 +35,12 @@ typedef struct hd__hf_padding {
 /* The context of the tokens (b, t) of one call: the tokens to which they attend, and their own
  * positions. */
 typedef struct hd__hf_context {
-    hd__hf_seen *seen; /* the caches that the call reads and extends, or NULL */
+    hd__hf_seen *seen; /* the caches that the call reads and extends; NULL: it uses none */
     /* (b, 1, t, s) bool, where s is t plus the number of tokens before the call. Element (i, j) is
      * true if token i of the call attends to token j of its text. NULL: each token attends to
      * itself and to all tokens before it. */
     hd_tensor *mask;
-    /* (b, t) int64; NULL: they count up from seen->len, or from 0 if `seen` is NULL */
+    /* (b, t) int64; NULL: the positions count up from seen->len, or from 0 if `seen` is NULL */
     hd_tensor *positions;
 } hd__hf_context;
 
@@ -101,9 +101,9 @@ bool hd__hf_config_resolve(hd__hf_config *c);
 bool hd__hf_config_refuse(const hd__hf_config *c, const char *format, ...) HD__PRINTF(2, 3);
 
 /* Returns a new model of *c, which hd__hf_config_resolve has accepted, or NULL on failure. The
- * model takes c->values over, and c->values becomes NULL. In init mode, draws the weights from
- * normal(0, initializer_range), and sets weights of norms to 1 and biases to 0. See hd__hf_stored
- * for d. */
+ * model takes c->values over, and c->values becomes NULL. If this thread's init mode is on
+ * (hd_set_init_mode), draws the weights from normal(0, initializer_range), but sets the weights of
+ * norms to 1 and biases to 0. See hd__hf_stored for d. */
 hd_module *hd__hf_model_new(hd__hf_config *c, const hd_dtype *d);
 /* Returns a new model of a copy of the public configuration `values` (NULL: the defaults), as
  * hd__hf_model_new does. Returns NULL with an error if a value is wrong. */
@@ -136,8 +136,8 @@ typedef struct hd__hf_part {
 /* Returns a new module of the class `type`, which takes the children in `parts` over. If a child is
  * NULL or memory runs out, frees all of them and returns NULL. */
 hd_module *hd__hf_module_of(const hd_module_type *type, const hd__hf_part *parts);
-/* Returns a ModuleList of the layers that layer_new makes, or NULL on failure. Each layer first
- * goes through hd__hf_stored(layer, d). */
+/* Returns a ModuleList of num_hidden_layers layers, which layer_new makes, or NULL on failure. Each
+ * layer first goes through hd__hf_stored(layer, d). */
 hd_module *hd__hf_layers(const hd__hf_config *c,
                          hd_module *(*layer_new)(const hd__hf_config *c, int64_t i),
                          const hd_dtype *d);
@@ -151,7 +151,7 @@ hd_module *hd__hf_stored(hd_module *m, const hd_dtype *d);
 /* Returns m, a part of a model, if its class is `type`. Otherwise returns NULL with HD_STATE. */
 void *hd__hf_part_of(hd_module *m, const hd_module_type *type);
 
-/* These two return d or m if `ok` is true. Otherwise they free it and return NULL. */
+/* These two return d or m if `ok` is true. Otherwise they free d or m and return NULL. */
 hd_dict *hd__hf_dict_if(bool ok, hd_dict *d);
 hd_module *hd__hf_module_if(bool ok, hd_module *m);
 
@@ -166,8 +166,8 @@ bool hd__hf_ends_in(const char *text, const char *end);
 hd__hf_model *hd__hf_model_of(hd_module *m);
 
 /* Returns the attention (b, t, heads * d) of the queries q (b, heads, t, d), or NULL on failure. If
- * c has caches, adds k and v (b, kv heads, t, d) to the cache of `layer`, and attends to all its
- * keys and values. Otherwise attends to k and v. */
+ * c has caches, adds k and v (b, kv heads, t, d) to the cache of `layer`, and attends to all keys
+ * and values in this cache. Otherwise attends to k and v. */
 hd_tensor *hd__hf_attend(hd_tensor *q, hd_tensor *k, hd_tensor *v, const hd__hf_context *c,
                          int64_t layer, double dropout);
 /* Returns a view (b, heads, t, d) of x (b, t, heads * d), or NULL on failure. */

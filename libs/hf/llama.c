@@ -30,7 +30,7 @@ hd_module *hd_llama_new(const hd_llama_config *c)
                              NULL);
 }
 
-/* ---------------------------------------------------------------- its row */
+/* ---------------------------------------------------------------- the description of the family */
 
 static const hd__hf_config_key llama_keys[] = {
     HD__DECODER_KEYS(hd_llama_config, "llama", DERIVED),

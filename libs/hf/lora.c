@@ -20,7 +20,7 @@ typedef struct lora {
     hd_tensor *bias;            /* (out,) or HD_NONE */
     hd_module *lora_dropout;    /* NULL: no dropout */
     hd_module *lora_A, *lora_B; /* Linear(in, r), Linear(r, out) */
-    hd_module *plain;           /* the replaced module; not a child, so that it adds no names */
+    hd_module *plain;           /* the replaced module; no child, so a state dict lacks it */
     hd_lora_options o;
 } lora;
 
@@ -135,7 +135,7 @@ static hd_module *lora_new(const hd_lora_options *o, const hd_module *plain, con
     m->o = *o;
     m->o.target_modules = NULL; /* the caller may free the names */
     hd_tensor *weight = hd_list_get(own, 0);
-    int64_t out = is_conv1d(plain), in = !out; /* the numbers of weight's output and input dims */
+    int64_t out = is_conv1d(plain), in = !out; /* the indices of weight's output and input dims */
     hd_register_parameter(&m->base, "weight", &m->weight, weight);
     hd_register_parameter(&m->base, "bias", &m->bias, n == 2 ? hd_list_get(own, 1) : HD_NONE);
     if (o->lora_dropout != 0) {

@@ -53,7 +53,7 @@ static hd_tensor *run_model(hd__hf_model *m, hd_tensor *ids, const hd__hf_contex
 }
 
 /* Returns the logits (b, t, vocab) of ids (b, t) with this attention mask. Returns NULL with an
- * error if either is wrong. */
+ * error if the ids or the mask are wrong. */
 static hd_tensor *logits_of(hd__hf_model *m, hd_tensor *ids, hd_tensor *mask)
 {
     hd__hf_padding padding;
@@ -209,12 +209,12 @@ hd_module *hd__hf_activation_new(const char *name)
 
 /* ---------------------------------------------------------------- making */
 
-/* Gives m's parameters their first values: biases are 0, weights of norms are 1, the others are
- * drawn. Those of GPT-2's c_proj, whose result is added to the layer's input, are drawn smaller.
- * Returns false with an error on failure. */
+/* Sets m's biases to 0 and the weights of norms to 1, and draws all other weights. Draws smaller
+ * weights for GPT-2's c_proj, because the result of c_proj is added to the layer's input. Returns
+ * false with an error on failure. */
 static bool draw_weights(hd__hf_model *m)
 {
-    if (!hd_forward_begin(&m->base)) { /* if a draw fails, hd_forward_end takes all draws back */
+    if (!hd_forward_begin(&m->base)) { /* on failure, hd_forward_end resets the generator */
         return false;
     }
     const double std = hd__hf_config_double(&m->config, "initializer_range"),

@@ -50,7 +50,7 @@ static const char *bare_name(const weights *from, const char *name)
     return bare && name[n] == '.' ? name + n + 1 : NULL;
 }
 
-/* Returns the number in the file of the tensor for the parameter `name`, or -1 if it is missing. */
+/* Returns the index, in the file, of the tensor for the parameter `name`; -1 if there is none. */
 static int64_t find(const weights *from, const char *name)
 {
     int64_t i = hd_safetensors_find(from->f, name);
@@ -76,8 +76,8 @@ static hd_tensor *read_weight(const weights *from, const char *name, const hd_te
                          found, wanted, from->hint);
 }
 
-/* True if the name ends in one of `ends`, which are separated by blanks. No module needs such a
- * tensor, for example a mask of GPT-2. */
+/* True if the name of a tensor ends in one of the words in `ends`, which blanks separate. No module
+ * needs a tensor with such a name. GPT-2's attention masks are an example. */
 static bool passed_over(const char *ends, const char *name)
 {
     size_t length = strlen(name), n = strcspn(ends, " ");
@@ -129,8 +129,8 @@ static bool load_tied_head(hd_module *m, const weights *from)
 }
 
 /* Replaces the parameter w of this name by the file's tensor, which may stay in the mapped file. A
- * head that is tied to w gets the tensor, too; the file may have it under either name. Returns
- * false with an error on failure. */
+ * head that is tied to w gets the tensor, too. Then the file may have the tensor under this name or
+ * under the head's name. Returns false with an error on failure. */
 static bool load_weight(hd_module *m, const weights *from, const char *name, hd_tensor *w)
 {
     HD__SCOPE_OR(false);

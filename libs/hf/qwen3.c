@@ -55,7 +55,7 @@ hd_module *hd_qwen3_new(const hd_qwen3_config *c)
     return sized ? hd__hf_model_make(&hd__hf_qwen3_family, c, NULL) : NULL;
 }
 
-/* ---------------------------------------------------------------- its row */
+/* ---------------------------------------------------------------- the description of the family */
 
 static const hd__hf_config_key qwen3_keys[] = {
     HD__DECODER_KEYS(hd_qwen3_config, "qwen3", SIZE),

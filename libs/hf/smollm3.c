@@ -72,7 +72,7 @@ hd_module *hd_smollm3_new(const hd_smollm3_config *c)
     return sized ? hd__hf_model_make(&hd__hf_smollm3_family, c, NULL) : NULL;
 }
 
-/* ---------------------------------------------------------------- its row */
+/* ---------------------------------------------------------------- the description of the family */
 
 /* HD__FLAGS requires that the list follows its length in the struct. */
 _Static_assert(offsetof(hd_smollm3_config, no_rope_layers) ==

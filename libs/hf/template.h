@@ -101,7 +101,7 @@ typedef struct hd__template_run {
     const hd__template_token *first; /* the first of the tokens that a message quotes */
     hd__template_table *frame;       /* the innermost frame of variables */
     hd__text out;
-    int64_t now; /* the time for strftime_now, as in hd_chat_options */
+    int64_t now; /* the time for strftime_now, in seconds since 1970; 0: now */
 } hd__template_run;
 
 /* True if the run executes the current token, false if it only walks over it. */
@@ -110,8 +110,9 @@ static inline bool hd__template_live(const hd__template_run *r)
     return r->live && !r->failed && !r->jump;
 }
 
-/* Sets an error and r->failed. The error's message is "hd_chat_text: 'x', line 3: 'a | b': " and
- * the formatted text. If the run has failed before, the first error stays. Returns undefined. */
+/* Sets an error and r->failed. The error's message begins with the place in the template, such as
+ * "hd_chat_text: 'x', line 3: 'a | b': ", and ends with the formatted text. If the run has failed
+ * before, the first error stays. Returns a value of the kind HD__UNDEFINED. */
 hd__template_value hd__template_fail_at(hd__template_run *r, hd_code code, const char *format, ...)
     HD__PRINTF(3, 4);
 /* Subtracts n from r->steps. Fails if fewer steps are left. */
@@ -184,8 +185,8 @@ static inline hd__template_value hd__template_list_of(hd__template_kind kind, hd
 {
     return (hd__template_value){kind, t.n, {.items = t.items}};
 }
-/* Returns the address of the argument for parameter i of this name, which args gives by position or
- * by name. Returns NULL if args does not give it. */
+/* Returns the address of the argument for parameter i, whose name is `name`. args gives an argument
+ * by position or by name. Returns NULL if args has none for this parameter. */
 const hd__template_value *hd__template_argument(const hd__template_table *args, int64_t i,
                                                 hd__template_value name);
 /* Returns the list for a loop over v: the items of a list, the keys of a dict, or no items if v is

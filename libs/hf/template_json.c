@@ -100,7 +100,7 @@ static void json_put_parts(hd__template_run *r, hd__template_value v, int64_t in
         const hd__template_value *pair = dict ? &v.table->items[2 * i] : NULL;
         json_between(r, i == 0, indent, depth + 1);
         if (dict) {
-            /* A key must be a string. At the depth HD__DEEPEST, any other value fails. */
+            /* A key must be a string. At depth HD__DEEPEST, this call refuses all other values. */
             hd__template_write_json(r, pair[0], indent, HD__DEEPEST);
             hd__template_write(r, ": ", 2);
         }

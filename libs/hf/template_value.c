@@ -58,7 +58,7 @@ void hd__template_spend(hd__template_run *r, size_t n)
     r->steps -= r->failed ? 0 : n;
 }
 
-/* ---------------------------------------------------------------- failing, and the text */
+/* ---------------------------------------------------------------- failing, and writing text */
 
 hd__template_value hd__template_fail_at(hd__template_run *r, hd_code code, const char *format, ...)
 {

@@ -17,8 +17,8 @@ typedef struct word {
     char text[TEXT];   /* its error message; if it has no error, its argument */
 } word;
 
-/* The words of all ranks. hd_mpi_init allocates them, so that the ranks can meet even when memory
- * has run out. */
+/* words[r] is the state that rank r sent to the last meeting. hd_mpi_init allocates the array, so
+ * that the ranks can meet even when memory has run out. */
 static word *words;
 
 bool hd__mpi_meetings_begin(void)

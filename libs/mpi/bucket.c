@@ -108,7 +108,7 @@ hd_tensor *hd__mpi_slot_part(const hd__mpi_slot *s)
 
 bool hd__mpi_slot_fill(const hd__mpi_slot *s, hd_tensor *g)
 {
-    /* part and alone have p's shape; alone, the .grad of p, may be HD_NONE */
+    /* `part` and `alone` have p's shape. `alone` is the .grad of p, which may be HD_NONE. */
     hd_tensor *part = hd__mpi_slot_part(s), *alone = hd_grad(s->p);
     hd_tensor *first = g == HD_NONE ? alone : g;
     if (first == HD_NONE) {

@@ -208,7 +208,7 @@ static bool ddp_options_ok(const hd_ddp_options *o)
 }
 
 /* Makes a slot for each parameter that requires grad, the last parameter first. Returns false with
- * an error if no parameter requires grad, or if one that does is not contiguous. */
+ * an error if no parameter requires grad, or if a parameter with a slot is not contiguous. */
 static bool make_slots(hd_ddp *d)
 {
     hd_list *all = hd_module_parameters(d->model);

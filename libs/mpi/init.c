@@ -92,8 +92,8 @@ static bool start_mpi(int *argc, char ***argv, bool there)
 }
 
 /* Unless HEED_THREADS is set, sets the number of threads to this rank's share of the machine's
- * CPUs. If the launcher has bound the rank to fewer CPUs, sets it to their number. Returns false
- * with an error if this fails. */
+ * CPUs. If the launcher has bound the rank to fewer CPUs than this share, sets the number of
+ * threads to the number of these CPUs. Returns false with an error on failure. */
 static bool share_cpus(void)
 {
     long online = sysconf(_SC_NPROCESSORS_ONLN);

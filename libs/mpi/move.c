@@ -32,7 +32,7 @@ bool hd__mpi_broadcast_tensor(hd_tensor *x, int root)
 {
     HD_NO_GRAD;
     hd_scope *scope = hd_scope_open();
-    hd_tensor *dense = hd_contiguous(scope ? x : NULL); /* in x's sizes */
+    hd_tensor *dense = hd_contiguous(scope ? x : NULL); /* dense has x's sizes */
     void *data = hd_data_mut(dense);
     bool ok = hd__mpi_meet(NULL, data || (dense && hd_numel(dense) == 0)) &&
               hd__mpi_broadcast_bytes(data, hd__mpi_bytes_of(dense), root) &&

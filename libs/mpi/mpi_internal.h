@@ -1,8 +1,8 @@
 /* mpi_internal.h - the types and functions that the files of libheed-mpi share.
  *
  * libheed-mpi trains a model in several processes, the ranks, each with a part of every batch. It
- * includes the public headers of nn and optim, base's headers for siblings (base/sibling.h) and
- * MPI.
+ * includes the public headers of nn and optim, the headers of base that base/sibling.h lists, and
+ * MPI's header.
  *
  * Every collective function begins with a meeting: each rank sends the others the name of its
  * function, and its error if it failed. They send more only if all are in the same function and
@@ -29,7 +29,7 @@ typedef struct hd__mpi_world {
     int rank, size, host_rank, host_size;
     MPI_Comm control;  /* for meetings, texts and single tensors */
     MPI_Comm parts;    /* for slices of gradients; all ranks use it in the order of the pieces */
-    MPI_Comm averages; /* for the slices' averages; all ranks use it in this order, too */
+    MPI_Comm averages; /* for the slices' averages; all ranks use it in the order of the pieces */
     hd_ddp *ddp;       /* the process's only hd_ddp; NULL: there is none */
 } hd__mpi_world;
 
@@ -90,10 +90,10 @@ enum { HD__RING = 4 }; /* the largest number of pieces that are posted, but not 
 
 /* A part of a bucket that is sent at once. Each rank averages one slice of it for all ranks. */
 typedef struct hd__mpi_piece {
-    int64_t at;     /* its first element in the bucket */
+    int64_t at;     /* the index of its first element in the bucket */
     int64_t n;      /* the number of its elements, a multiple of the number of ranks */
     hd_dtype dtype; /* float32 or float64 */
-    char *data;     /* in a round: its place in the bucket */
+    char *data;     /* once the piece is posted: the address of its first element */
     MPI_Request request;
 } hd__mpi_piece;
 
@@ -137,11 +137,11 @@ typedef struct hd__mpi_slot {
 
 typedef struct hd__mpi_bucket {
     hd_dtype dtype;
-    int64_t n, room; /* the number of its elements; n rounded up to a multiple of the ranks */
+    int64_t n, room; /* n: its elements; room: n rounded up to a multiple of the number of ranks */
     int64_t slots;   /* the number of its slots */
     int64_t missing; /* in this round: the number of its slots that are not ready */
     int64_t pieces;
-    hd_tensor *data; /* in this round: its elements (room,), retained */
+    hd_tensor *data; /* in a round: its elements (room,), retained; NULL between rounds */
 } hd__mpi_bucket;
 
 struct hd_ddp {
@@ -152,7 +152,7 @@ struct hd_ddp {
     hd__mpi_bucket *buckets;
     hd__mpi_traffic e;
     int *owners;         /* for each slot, the rank whose optimizer has the parameter */
-    unsigned char *used; /* for each slot, at the end of a round: 1 if any rank has a gradient */
+    unsigned char *used; /* per slot, at the end of a round: 1 if any rank has a gradient, else 0 */
     bool listens;        /* hd_on_backward_end has registered backward_ends */
     int64_t n_ready;     /* the number of slots that are ready */
     int64_t next;        /* the number of the bucket that is sent next */

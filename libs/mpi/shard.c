@@ -186,7 +186,7 @@ static bool bring_entry(const saving *s, int64_t slot, const hd_dict *part, int6
 {
     int owner = s->d->owners[slot];
     bool ours = owner == hd__mpi.rank;
-    hd_tensor *p = s->d->slots[slot].p, *x = NULL; /* x: in p's shape */
+    hd_tensor *p = s->d->slots[slot].p, *x = NULL; /* x has p's shape */
     const char *own = ours ? hd_dict_name(part, e) : "";
     char *name = hd__mpi_broadcast_text(own, owner, own);
     int64_t kind = ours && name ? hd_dict_kind_of(part, name) : HD_DICT_MISSING, number = 0;

@@ -127,7 +127,9 @@ bool hd__mpi_traffic_post(hd__mpi_traffic *e, char *bucket)
     int slice = slice_of(p);
     int64_t i = e->posted++;
     p->data = bucket + p->at * bytes;
-    e->moved += 2 * (p->n - slice) * bytes; /* with `fast`, the bytes of a ring algorithm */
+    /* MPI_Ialltoall and MPI_Iallgather send n - slice elements each. With `fast`, heed assumes that
+     * MPI uses a ring algorithm, which sends as many. */
+    e->moved += 2 * (p->n - slice) * bytes;
     return hd__mpi_ok(e->fast ? MPI_Iallreduce(MPI_IN_PLACE, p->data, (int)p->n, type, MPI_SUM,
                                                hd__mpi.parts, &p->request)
                               : MPI_Ialltoall(p->data, slice, type, arrivals(e, i), slice, type,

@@ -131,9 +131,9 @@ static void panel_layout(heat_map *m)
     m->bar_step = fmin(fmax(floor(m->cell * (double)m->queries / BAR_STEPS), 2), 4);
 }
 
-/* Computes the layout, and returns a new picture; NULL with an error if the picture is too large.
- * It is as wide as the maps or, if the title is wider, as the title, but then at most WIDE_TITLE.
- * Below a wide title the maps are centred. */
+/* Computes the layout and returns a new picture, or NULL with an error if the picture is too large.
+ * The picture is as wide as the maps. If the title is wider, the picture is as wide as the title,
+ * but not widened beyond WIDE_TITLE, and the maps are centred. */
 static hd_picture *map_picture(heat_map *m)
 {
     const char *title = m->o->title ? m->o->title : "";

@@ -1,8 +1,8 @@
 /* axis.c - chooses the range of an axis, and ticks at round values.
  *
  * A tick's value is digits * 10^e, where digits is an integer, so its label is exact. A log axis
- * has ticks at powers of ten. Over a short range it also has them at 2 and 5 times the powers, and
- * over a very short range at the values where a linear axis has them. */
+ * has ticks at powers of ten. Over a short range it also has ticks at 2 and 5 times these powers,
+ * and over a very short range only the ticks that a linear axis has. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -40,8 +40,8 @@ double hd__viz_axis_at(const hd__viz_axis *a, double v)
 
 /* ---------------------------------------------------------------- labels */
 
-/* Adds a tick at digits * 10^e, if a has space for it. Its label has the form "1.5e-7" if
- * scientific is true, and "0.00000015" otherwise. */
+/* Adds a tick at digits * 10^e, unless a is full, or e is negative and a->whole is true. The tick's
+ * label has the form "1.5e-7" if scientific is true, and "0.00000015" otherwise. */
 static void add_tick(hd__viz_axis *a, int64_t digits, int e, bool scientific)
 {
     double power = pow(10, abs(e)), v = e < 0 ? (double)digits / power : (double)digits * power;
@@ -64,8 +64,8 @@ static void add_tick(hd__viz_axis *a, int64_t digits, int e, bool scientific)
 
 /* ---------------------------------------------------------------- choosing */
 
-/* Adds at most max ticks from lo to hi. Of the steps that are 1, 2 or 5 times a power of ten, takes
- * the smallest that gives so few ticks. */
+/* Adds at most max ticks from lo to hi. The step from tick to tick is 1, 2 or 5 times a power of
+ * ten: the smallest such step that does not give more than max ticks. */
 static void linear_ticks(hd__viz_axis *a, double lo, double hi, int max)
 {
     static const int64_t steps[] = {1, 2, 5, 10, 20, 50};

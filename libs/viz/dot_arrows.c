@@ -37,9 +37,9 @@ static void end_name(const hd__viz_graph *g, int64_t i, char name[24])
     snprintf(name, 24, "%c%" PRId64, box < 0 ? 'n' : 'm', box < 0 ? i : box);
 }
 
-/* True if the arrow from call `from` to call `to` enters a cluster, and `to` takes a drawn leaf.
- * Then the arrow must be two rows long: the leaf is in the row above `to`, and the whole cluster,
- * with the leaf, must be below `from`. */
+/* True if the arrow from call `from` to call `to` leads into another cluster, and an input of `to`
+ * is a leaf with a box. The leaf's box is in the cluster, one row above `to`, and the cluster must
+ * be below `from`. So the arrow must be two rows long. */
 static bool enters_with_leaves(const hd__viz_graph *g, int64_t from, int64_t to)
 {
     const hd__viz_graph_node *n = &g->nodes[to];
@@ -52,7 +52,7 @@ static bool enters_with_leaves(const hd__viz_graph *g, int64_t from, int64_t to)
     return found && g->modules[g->nodes[from].module].cluster != g->modules[n->module].cluster;
 }
 
-/* ---------------------------------------------------------------- their text */
+/* ---------------------------------------------------------------- labels of arrows */
 
 /* Writes an arrow's label: "output 1" if `several` is true, and the arrow's views, such as "View,
  * Transpose (2, 4, 8, 8)". */

@@ -26,9 +26,10 @@ typedef struct hd__viz_graph_node {
     int64_t last_user; /* the last node in the order that has it as an input */
     int64_t user;      /* of a leaf: the first call that takes the leaf or a view of it; else -1 */
     int64_t weight;    /* of a call: the first named leaf that it takes, or -1 */
-    int64_t taker;  /* of a named leaf: the last call that takes the leaf and data (takes_data) */
-    int64_t takers; /* of a named leaf: the number of calls that take the leaf and data */
-    int64_t below;  /* the nearest node after it that is on all its paths */
+    /* of a named leaf: calls that take the leaf and also data (takes_data in graph_modules.c) */
+    int64_t taker;  /* the last of these calls, or -1 */
+    int64_t takers; /* the number of these calls */
+    int64_t below;  /* the nearest later node that is on all paths from this node to the tensor */
     int64_t depth;  /* the number of steps, each to `below`, from here to the tensor */
     int64_t jump;   /* a node further down the chain of `below`, for long walks (graph_modules.c) */
     int64_t module; /* the module in which it is drawn */
@@ -41,12 +42,12 @@ typedef struct hd__viz_graph_module {
     size_t len;
     int depth; /* the number of modules around it; 0 for module 0 */
     int64_t parent;
-    int64_t end;          /* the first node that is on all paths of all its calls, or -1 */
+    int64_t end;          /* the first node on all paths from its calls to the tensor, or -1 */
     bool numbered, named; /* numbered: some child's name is a number; named: some child's is not */
     bool list;            /* it is, or may be, a list of modules, which is not called */
     bool once; /* known to be called only once: one of its leaves is used in only one call */
     const char *class_name;  /* such as "MultiHeadAttention", or NULL */
-    int64_t calls, clusters; /* the number of calls, and of clusters, directly in it */
+    int64_t calls, clusters; /* the numbers of calls, and of clusters and boxes, directly in it */
     bool drawn;              /* it is drawn as a cluster */
     int64_t cluster; /* its own number if drawn; else that of the nearest cluster around it, or 0 */
     /* the number of the module, itself or one around it, that is drawn as one box; or -1 */
@@ -111,7 +112,8 @@ int64_t hd__viz_dot_view_after(const hd__viz_graph *g, int64_t i);
 
 /* Writes the n bytes at s as a part of a quoted string. */
 void hd__viz_dot_escape(hd__viz_graph *g, const char *s, size_t n);
-void hd__viz_dot_sizes(hd__viz_graph *g, int64_t i); /* writes " (2, 8, 32)" */
+/* Writes the sizes of node i's outputs, such as " (2, 8, 32)". */
+void hd__viz_dot_sizes(hd__viz_graph *g, int64_t i);
 
 /* ---------------------------------------------------------------- dot_arrows.c */
 

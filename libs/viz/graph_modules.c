@@ -115,7 +115,7 @@ static void find_lists(hd__viz_graph *g)
  * From each node, a chain of steps to `below` leads down to the tensor. Every node also has a
  * `jump`, a node further down its chain, so that a walk down a chain of n nodes takes about log n
  * steps. The jump of a node leads to `below` or, if the next two jumps from `below` have the same
- * length, to the end of both. */
+ * length, to the end of the second of these jumps. */
 
 /* Returns the first node on i's chain whose depth is at most `depth`, which may be i itself. */
 static int64_t go_down(const hd__viz_graph *g, int64_t i, int64_t depth)
@@ -127,8 +127,8 @@ static int64_t go_down(const hd__viz_graph *g, int64_t i, int64_t depth)
     return i;
 }
 
-/* Returns the first node that is on all paths of both a and b. If one of them is -1, returns the
- * other. */
+/* Returns the first node that is on all paths from a and from b to the tensor. If a is -1, returns
+ * b, and if b is -1, returns a. */
 static int64_t meeting(const hd__viz_graph *g, int64_t a, int64_t b)
 {
     if (a < 0 || b < 0) {
@@ -323,7 +323,7 @@ static void find_clusters(hd__viz_graph *g)
     }
 }
 
-/* ---------------------------------------------------------------- the whole */
+/* ---------------------------------------------------------------- grouping a graph */
 
 bool hd__viz_graph_group(hd__viz_graph *g, const hd_dict *names)
 {

@@ -205,7 +205,7 @@ static void find_views(hd__viz_graph *g)
     }
 }
 
-/* ---------------------------------------------------------------- the whole */
+/* ---------------------------------------------------------------- reading a graph */
 
 bool hd__viz_graph_read(hd__viz_graph *g, const hd_node *root, const hd_dict *names)
 {

@@ -210,7 +210,7 @@ typedef struct column {
 } column;
 
 /* Draws the column's first, lowest, highest and last point in the order of the series. Draws a
- * point that is several of them once. */
+ * point only once if it is, for example, both the first and the lowest. */
 static void draw_column(const plot *f, const column *c)
 {
     bool down = c->lowest.i < c->highest.i;

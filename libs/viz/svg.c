@@ -91,7 +91,7 @@ void hd__viz_draw_text(hd_picture *p, double x, double y, double size, const cha
     hd__text_puts(t, text[n] ? "\xe2\x80\xa6</text>\n" : "</text>\n");
 }
 
-/* ---------------------------------------------------------------- the whole */
+/* ---------------------------------------------------------------- begin and end of a picture */
 
 hd_picture *hd__viz_picture_new(double width, double height)
 {

@@ -39,12 +39,12 @@ void hd__viz_escape(hd__text *t, const char *s, size_t n, const char *special,
 
 enum { SQUARES = 0x2000, SQUARE = 100, OTHER = 80 };
 
-/* Widths of characters, in hundredths of the font size. The width of a row is that of its widest
- * character in Liberation Sans 2.1 (as wide as Helvetica and Arial) and in DejaVu Sans 2.37. Only
- * '@' is wider than its row says: 102. Other characters below U+2000 are narrower than OTHER. They
- * are capitals, and letters with marks, Greek and Cyrillic letters, which have 62 to 72 on average.
- * Characters from U+2000 on, such as dots, arrows and East Asian letters, have at most SQUARE, with
- * few exceptions. */
+/* Widths of characters, in hundredths of the font size. A row has the width of its widest character
+ * in Liberation Sans 2.1 (as wide as Helvetica and Arial) and DejaVu Sans 2.37. Only '@' is wider
+ * than its row: 102. A character in no row counts as OTHER (80) below U+2000, and as SQUARE (100)
+ * from there on. Below U+2000, all of these are narrower than 80: capitals, and letters with marks,
+ * Greek and Cyrillic letters, which have 62 to 72 on average. From U+2000 on, such as dots, arrows
+ * and East Asian letters, few are wider than 100. */
 static const struct {
     int width;
     const char *letters;

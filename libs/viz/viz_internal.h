@@ -1,8 +1,8 @@
 /* viz_internal.h - the functions with which libheed-viz draws pictures: shapes, texts and axes.
  *
  * libheed-viz writes curves and attention maps as SVG, and the backward graph as DOT (graph.h). It
- * includes the public headers up to heed/autograd.h and base's headers for siblings
- * (base/sibling.h).
+ * includes the public headers up to heed/autograd.h, and the headers of base that base/sibling.h
+ * lists.
  *
  * A picture is a growing SVG text, to which lines.c and attention_map.c add rectangles, lines and
  * texts. y points downwards, and a length of 1 is one pixel. If memory runs out, the text is marked
@@ -31,8 +31,8 @@ void hd__viz_escape(hd__text *t, const char *s, size_t n, const char *special,
 
 /* Returns an upper bound of the text's width in the fonts that the SVG names. */
 double hd__viz_text_width(const char *text, double size);
-/* Returns the number of bytes of the text that can be drawn in `width`. If the whole text does not
- * fit, this is as much as fits with an ellipsis after it. */
+/* Returns the length of the text in bytes if the text fits in `width`. Otherwise returns the number
+ * of bytes that fit with an ellipsis after them. */
 size_t hd__viz_text_fit(const char *text, double size, double width);
 
 /* ---------------------------------------------------------------- pictures */
