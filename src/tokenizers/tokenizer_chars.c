@@ -54,6 +54,17 @@ static bool chars_encode(const hd_tokenizer *t, const char *text, int64_t n,
 
 /* ---------------------------------------------------------------- making */
 
+/* Returns the largest code point of the text, or 0 if the text is empty. */
+static uint32_t largest_character(const char *text, int64_t n)
+{
+    uint32_t largest = 0, code = 0;
+    for (int64_t i = 0; i < n;) {
+        i += hd__utf8_next(text + i, n - i, &code);
+        largest = code > largest ? code : largest;
+    }
+    return largest;
+}
+
 /* Sets seen[code] to 1 for each code point of the text that is not marked yet, and adds their
  * number to *size. Returns the number of bytes that these code points have in UTF-8. Returns -1
  * with an error if the text contains U+0000. */
@@ -92,12 +103,11 @@ static void list_marked(hd_tokenizer *t, const unsigned char *seen)
 
 static hd_tokenizer *from_text(const char *text, int64_t n)
 {
-    enum { CHARACTERS = 0x110000 };
     n = n < 0 ? (int64_t)strlen(text) : n;
     if (!hd__chars_utf8_check(text, n)) {
         return NULL;
     }
-    unsigned char *seen = hd__mem_alloc_zeroed(CHARACTERS);
+    unsigned char *seen = hd__mem_alloc_zeroed(largest_character(text, n) + 1);
     int64_t size = 0, bytes = seen ? mark_characters(text, n, seen, &size) : -1;
     hd_tokenizer *t =
         bytes < 0 ? NULL : hd__tokenizer_new(&hd__tokenizer_char_type, sizeof *t, size, bytes + 1);

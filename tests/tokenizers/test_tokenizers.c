@@ -237,6 +237,17 @@ START_TEST(chars_of_every_length)
 }
 END_TEST
 
+/* The characters of a text are marked in a table that ends with the largest of them. */
+START_TEST(chars_of_a_small_text_take_little_memory)
+{
+    hd_bytes_peak_reset();
+    int64_t before = hd_bytes_live();
+    hd_tokenizer *t = hd_tokenizer_chars("every character", -1);
+    ck_assert_int_lt(hd_bytes_peak() - before, 4096);
+    hd_tokenizer_free(t);
+}
+END_TEST
+
 START_TEST(chars_refused)
 {
     hd_tokenizer *t = hd_tokenizer_chars("ab\xC3\xA9", -1);
@@ -326,6 +337,7 @@ Suite *suite_tokenizers(void)
         refuses_ids,
         chars_are_sorted_and_unique,
         chars_of_every_length,
+        chars_of_a_small_text_take_little_memory,
         chars_refused,
         long_texts_in_messages,
         saved_and_loaded,
