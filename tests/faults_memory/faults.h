@@ -256,8 +256,8 @@ struct table {
 
 /* ---------------------------------------------------------------- refusing */
 
-/* Where the blocks come from that are refused. */
-/* Whose blocks are refused: heed's, also in more scopes than lie in the thread, or the system's. */
+/* Whose blocks are refused: all of heed's (ALLOCATOR), only those of scopes, below more scopes than
+ * a thread has room for (DEEP), or those of malloc and mmap (SYSTEM). */
 typedef enum source { ALLOCATOR, DEEP, SYSTEM } source;
 
 /* Runs the row with each of its blocks refused. Returns how many faults it found, and adds to

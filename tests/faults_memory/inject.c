@@ -66,7 +66,7 @@ const char *injection_running(char text[200])
 
 /* ---------------------------------------------------------------- refusing */
 
-static int64_t asked_before;
+static size_t scope_bytes; /* of a scope's block, as open_around saw it */
 
 static void refuse(int64_t left, bool once)
 {
@@ -75,8 +75,8 @@ static void refuse(int64_t left, bool once)
     } else {
         memory.left = left;
         memory.once = once;
-        memory.refused = 0;
-        asked_before = hd_system_allocs();
+        memory.only = now.from == DEEP ? scope_bytes : 0;
+        memory.asked = memory.refused = 0;
     }
 }
 
@@ -95,7 +95,7 @@ static int64_t refused(void)
 
 static int64_t asked(void)
 {
-    return now.from == SYSTEM ? system_asked() : hd_system_allocs() - asked_before;
+    return now.from == SYSTEM ? system_asked() : memory.asked;
 }
 
 /* Blocks that are kept for reuse would hide what the system is asked for. */
@@ -414,13 +414,14 @@ static bool run_refused(world *w, outcome *prepared, const expected *e)
 
 /* ---------------------------------------------------------------- one row */
 
-/* Opens the scope around a row, and of DEEP more than lie in the thread, so that each scope that
- * the row opens is a block. */
+/* Opens the scope around a row. With DEEP it opens more scopes than a thread has room for, so that
+ * each scope that the row opens asks for a block. */
 static hd_scope *open_around(void)
 {
     hd_scope *s = hd_scope_open();
     for (int i = 0; i < 8 && now.from == DEEP; i++) {
         hd_scope_open();
+        scope_bytes = memory.last;
     }
     return s;
 }

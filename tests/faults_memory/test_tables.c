@@ -93,8 +93,8 @@ START_TEST(every_block_refused_in_turn)
 }
 END_TEST
 
-/* A call that opens a scope then asks for a block for it, too. */
-START_TEST(every_block_in_many_scopes)
+/* Below many scopes, a call that opens a scope asks for a block for it. */
+START_TEST(every_scope_refused_in_turn)
 {
     warnings_expected();
     run_table(tables[_i], DEEP);
@@ -119,7 +119,7 @@ Suite *suite_tables(void)
 {
     Suite *s = suite_create("tables");
     suite_add_loop(s, every_block_refused_in_turn, TABLES);
-    suite_add_loop(s, every_block_in_many_scopes, TABLES);
+    suite_add_loop(s, every_scope_refused_in_turn, TABLES);
     if (system_fails()) {
         suite_add_loop(s, malloc_fails_in_turn, TABLES);
     }

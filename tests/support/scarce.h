@@ -1,5 +1,4 @@
-/* scarce.h - an allocator for tests without memory: it refuses every block once `left` is used
- * up. */
+/* scarce.h - an allocator for tests without memory: it refuses blocks once `left` is used up. */
 #ifndef HEED_TESTS_SCARCE_H
 #define HEED_TESTS_SCARCE_H
 
@@ -11,6 +10,9 @@
 typedef struct scarce {
     int64_t left;    /* blocks that it still gives; < 0: it never refuses */
     bool once;       /* it refuses one block, and then gives blocks again */
+    size_t only;     /* the bytes of the blocks that it counts and refuses; 0: blocks of any size */
+    size_t last;     /* the bytes of the block that was asked for last */
+    int64_t asked;   /* the number of counted blocks that were asked for */
     int64_t refused; /* how often it refused so far */
     int64_t blocks;  /* given out and not yet freed */
 } scarce;
@@ -19,7 +21,10 @@ static inline void *scarce_alloc(size_t bytes, size_t alignment, void *user)
 {
     scarce *s = user;
     void *p = NULL;
-    if (s->left == 0) {
+    const bool counts = s->only == 0 || s->only == bytes;
+    s->last = bytes;
+    s->asked += counts;
+    if (counts && s->left == 0) {
         s->refused++;
         s->left -= s->once;
         return NULL;
@@ -27,7 +32,7 @@ static inline void *scarce_alloc(size_t bytes, size_t alignment, void *user)
     if (posix_memalign(&p, alignment, bytes) != 0) {
         return NULL;
     }
-    s->left -= s->left > 0;
+    s->left -= counts && s->left > 0;
     s->blocks++;
     return p;
 }
