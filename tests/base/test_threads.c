@@ -407,7 +407,7 @@ END_TEST
 
 typedef struct holder {
     pthread_mutex_t *lock;
-    atomic_bool holds;
+    atomic_bool holds, forked;
 } holder;
 
 static void *hold_for_a_while(void *arg)
@@ -417,6 +417,9 @@ static void *hold_for_a_while(void *arg)
     atomic_store(&h->holds, true);
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     pthread_mutex_unlock(h->lock);
+    while (!atomic_load(&h->forked)) { /* in the child, TSan reports a thread that has ended */
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
     return NULL;
 }
 
@@ -447,6 +450,7 @@ START_TEST(a_fork_waits_for_each_lock)
             _exit(taken_locks == LOCKS ? 0 : 1);
         }
         ck_assert_int_eq(waitpid(child, &status, 0), child);
+        atomic_store(&h.forked, true);
         pthread_join(id, NULL);
         ck_assert_msg(status == 0, "lock %d of %d is taken in the child", i, LOCKS);
     }
