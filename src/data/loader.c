@@ -378,7 +378,7 @@ static bool is_as_here(const hd_loader *l, const hd_dict *d, const char *prefix,
     return hd_dict_get_int(d, name, &v) &&
            (v == here ||
             hd_fail(HD_VALUE, "'%s' is %" PRId64 ": expected %" PRId64 ", as in this loader%s",
-                    name, v, here, l->o.num_replicas ? " on all its ranks" : ""));
+                    name, v, here, l->o.num_replicas ? " (all ranks together)" : ""));
 }
 
 /* Returns true if order, which has n numbers, has each of 0 to n - 1 once. `seen` is scratch

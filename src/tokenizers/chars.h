@@ -28,8 +28,8 @@ typedef struct hd__tokenizer_char_table {
     /* for each page of 1024 characters, the number of changes before the page, and then the number
      * of all changes; each number has two letters (hd__chars_number_at) */
     const char *before;
-    /* for each change, one number: the low ten bits of the character, followed by the bits of the
-     * new value */
+    /* one number for each character at which the value changes: its low ten bits, followed by the
+     * bits of the new value */
     const char *changes;
     int letters, bits; /* letters: those of a number in `changes`; bits: those of a value */
     uint32_t n;        /* the number of pages; beyond them the value is 0 */

@@ -3,8 +3,8 @@
 #define HEED_BASE_ASSERT_H
 
 #define HD__UNLIKELY(x) __builtin_expect(!!(x), 0)
-/* Marks a function to which a short function leaves a rare case. The compiler does not inline it,
- * so the common case saves no registers for it. */
+/* Marks a function that handles the rare case of a short function. The compiler does not inline the
+ * rare case, so the common case saves no registers for it. */
 #define HD__RARE __attribute__((noinline, cold))
 
 /* Asserts x, which only a bug in heed can make false, never a wrong argument. With -Dassert=true, a

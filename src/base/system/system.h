@@ -68,7 +68,7 @@ const char *hd__sys_why(int cause, char text[HD__WHY_TEXT]);
  * directory `at`, or in the working directory if `at` is HD__SYS_HERE. */
 
 int hd__sys_open(int at, const char *path);   /* opens for reading; never waits for a FIFO */
-int hd__sys_create(int at, const char *path); /* creates a new file and opens it for writing */
+int hd__sys_create(int at, const char *path); /* creates a file, which must be new, for writing */
 /* Opens a directory. If `follow` is false, a symbolic link to a directory is an error. */
 int hd__sys_open_directory(const char *path, bool follow);
 
