@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "faults_memory/faults.h"
@@ -483,16 +484,18 @@ static bool expect(expected *e)
     return more;
 }
 
-/* Each block, once and for good. Returns whether the result has a backward. */
+/* Each block, once and for good; with FAULTS_ONCE in the environment only once. Returns whether the
+ * result has a backward. */
 static bool every_block(int64_t *injections)
 {
     static expected e;
+    const bool only_once = getenv("FAULTS_ONCE");
     bool more = expect(&e);
     bool never = now.row->flags & NEVER && !now.backward;
     if (now.from == ALLOCATOR && never != (e.blocks == 0)) {
         fault(never ? "asks for memory: it is no NEVER" : "asks for no memory: it is a NEVER");
     }
-    for (int64_t k = 0; k < 2 * e.blocks; k++) {
+    for (int64_t k = only_once; k < 2 * e.blocks; k += 1 + only_once) {
         now.block = k / 2;
         now.once = k % 2;
         inject(&e);

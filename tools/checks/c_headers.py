@@ -1,4 +1,5 @@
 """The public functions of heed's headers, for the checks of tables and lists that name them all."""
+import functools
 import glob
 import os
 import re
@@ -38,10 +39,15 @@ def pointer(parameter):
     return None
 
 
+@functools.cache
+def header_at(path):
+    return Reader(path).read()
+
+
 def exported(include, headers):
     """The declarations of these headers (base.h,tensor.h) that the library exports."""
     for name in headers.split(","):
-        header = Reader(os.path.join(include, "heed", name)).read()
+        header = header_at(os.path.join(include, "heed", name))
         for decl in header.strays + [d for topic in header.topics for d in topic.decls()]:
             if "HD_API" in decl.code:
                 yield decl
