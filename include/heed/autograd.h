@@ -76,8 +76,9 @@ HD_API bool hd_backward_with(hd_tensor *y, hd_tensor *grad, bool retain_graph);
 
 typedef struct hd_grad_options {
     size_t size;
-    bool retain_graph; /* false; if true, another backward may use the graph */
-    bool allow_unused; /* false: hd_grad_of fails if there is an input on which no output depends */
+    bool retain_graph; /* default false; if true, another backward may use the graph */
+    /* default false: hd_grad_of fails if there is an input on which no output depends */
+    bool allow_unused;
 } hd_grad_options;
 
 HD_API hd_grad_options hd_grad_defaults(void);
@@ -177,9 +178,10 @@ HD_API void *hd_ctx_user(const hd_ctx *ctx);         /* the `user` of hd_apply *
 typedef hd_tensor *(*hd_gradcheck_fn)(hd_tensor *const *inputs, int n, void *user);
 typedef struct hd_gradcheck_options {
     size_t size;
-    /* 1e-6, 1e-5, 1e-3; the step of the differences, the absolute and the relative tolerance */
+    /* default 1e-6, 1e-5, 1e-3; the step of the differences, the absolute and the relative
+     * tolerance */
     double eps, atol, rtol;
-    int64_t seed; /* 0; the seed of the default generator at each call of f */
+    int64_t seed; /* default 0; the seed of the default generator at each call of f */
 } hd_gradcheck_options;
 HD_API hd_gradcheck_options hd_gradcheck_defaults(void);
 HD_API bool hd_gradcheck_n(hd_gradcheck_fn f, void *user, int n, hd_tensor *const *inputs,
@@ -613,16 +615,18 @@ HD_API hd_tensor *hd_rms_norm(hd_tensor *x, hd_tensor *weight, double eps);
 
 typedef struct hd_attention_options {
     size_t size;
-    /* HD_NONE, or a mask that broadcasts to (..., l, s). A bool mask is true where a query sees a
-     * key. A mask of q's dtype is added to the scores. With is_causal, HD_NONE is required. */
+    /* default HD_NONE; else a mask that broadcasts to (..., l, s). A bool mask is true where a
+     * query sees a key. A mask of q's dtype is added to the scores. With is_causal, HD_NONE is
+     * required. */
     hd_tensor *attn_mask;
-    double dropout_p;  /* 0 by default; the weights' dropout probability, even in evaluation */
-    bool is_causal;    /* false; if true, query i sees only the keys 0 to i */
-    double scale;      /* NAN: the scores are q @ k^T / sqrt(d); else q @ k^T * scale */
-    bool safe_softmax; /* true: the output of a query that sees no key is 0; false: it is NaN */
-    /* false; if true, several query heads share a key head. The shapes are q (..., Hq, l, d), k
-     * (..., H, s, d) and v (..., H, s, dv). Hq is a multiple of H, and query head i uses key head i
-     * / (Hq / H). k and v are not copied. */
+    double dropout_p; /* default 0; the weights' dropout probability, even in evaluation */
+    bool is_causal;   /* default false; if true, query i sees only the keys 0 to i */
+    double scale;     /* default NAN: the scores are q @ k^T / sqrt(d); else q @ k^T * scale */
+    /* default true: the output of a query that sees no key is 0; false: it is NaN */
+    bool safe_softmax;
+    /* default false; if true, several query heads share a key head. The shapes are q (..., Hq,
+     * l, d), k (..., H, s, d) and v (..., H, s, dv). Hq is a multiple of H, and query head i
+     * uses key head i / (Hq / H). k and v are not copied. */
     bool enable_gqa;
 } hd_attention_options;
 
@@ -675,15 +679,17 @@ HD_API bool hd_fused_attention(void);
  * 2 * pi * theta^(2 * i / head_dim). */
 typedef struct hd_rotary_options {
     size_t size;
-    /* 10000; at position p, pair i is rotated by the angle p * theta^(-2 * i / head_dim) */
+    /* default 10000; at position p, pair i is rotated by the angle p * theta^(-2 * i / head_dim) */
     double theta;
-    double factor; /* 1; long waves are multiplied by this factor */
-    /* 1; waves longer than original_max_position_embeddings / low_freq_factor count as long */
+    double factor; /* default 1; long waves are multiplied by this factor */
+    /* default 1; waves longer than original_max_position_embeddings / low_freq_factor count as
+     * long */
     double low_freq_factor;
-    /* 4; waves shorter than original_max_position_embeddings / high_freq_factor keep their length;
-     * those between short and long waves are interpolated */
+    /* default 4; waves shorter than original_max_position_embeddings / high_freq_factor keep
+     * their length; those between short and long waves are interpolated */
     double high_freq_factor;
-    /* 0: the type "default": no wave changes, and factor must be 1; above 0: the type "llama3" */
+    /* default 0: the type "default": no wave changes, and factor must be 1; above 0: the type
+     * "llama3" */
     int64_t original_max_position_embeddings;
 } hd_rotary_options;
 
@@ -740,8 +746,8 @@ HD_API hd_tensor *hd_binary_cross_entropy_with_logits_with(hd_tensor *x, hd_tens
 
 typedef struct hd_cross_entropy_options {
     size_t size;
-    int64_t ignore_index;   /* -100; targets with this value are ignored */
-    hd_reduction reduction; /* HD_MEAN by default: the result is the mean of the losses */
+    int64_t ignore_index;   /* default -100; targets with this value are ignored */
+    hd_reduction reduction; /* default HD_MEAN: the result is the mean of the losses */
 } hd_cross_entropy_options;
 
 HD_API hd_cross_entropy_options hd_cross_entropy_defaults(void);

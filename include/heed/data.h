@@ -94,8 +94,9 @@ HD_API hd_tensor *hd_tokenizer_encode(const hd_tokenizer *t, const char *text, i
 
 typedef struct hd_encode_options {
     size_t size;
-    hd_special special;      /* HD_SPECIAL_ALLOW by default; for special tokens in the text */
-    bool add_special_tokens; /* true: adds the special tokens of the tokenizer.json's template */
+    hd_special special; /* default HD_SPECIAL_ALLOW; for special tokens in the text */
+    /* default true: adds the special tokens of the tokenizer.json's template */
+    bool add_special_tokens;
 } hd_encode_options;
 
 HD_API hd_encode_options hd_encode_defaults(void);
@@ -229,20 +230,24 @@ typedef hd_list *(*hd_collate)(hd_list *const *items, int64_t n, void *user);
 
 typedef struct hd_loader_options {
     size_t size;
-    int64_t batch_size; /* 1 by default; the number of items in a batch */
-    /* false; if true, the order of the items is random; with 0 items, true requires num_replicas */
+    int64_t batch_size; /* default 1; the number of items in a batch */
+    /* default false; if true, the order of the items is random; with 0 items, true requires
+     * num_replicas */
     bool shuffle;
-    bool drop_last; /* false: the last batch may have fewer items; true: such a batch is left out */
-    /* NULL: each draw uses hd_generator_current(); a generator here must outlive the loader */
+    /* default false: the last batch may have fewer items; true: such a batch is left out */
+    bool drop_last;
+    /* default NULL: each draw uses hd_generator_current(); a generator here must outlive the
+     * loader */
     hd_generator *generator;
-    int64_t num_replicas; /* 0: no ranks; else the number of ranks, and generator must be NULL */
-    int64_t rank;         /* 0 by default; the rank of this process, at most num_replicas - 1 */
-    /* 0; with num_replicas, the seed of the order, which must be the same on all ranks */
+    /* default 0: no ranks; else the number of ranks, and generator must be NULL */
+    int64_t num_replicas;
+    int64_t rank; /* default 0; the rank of this process, at most num_replicas - 1 */
+    /* default 0; with num_replicas, the seed of the order, which must be the same on all ranks */
     int64_t seed;
-    /* NULL: stacks the first tensors of all items, the second ones and so on, as torch's
+    /* default NULL: stacks the first tensors of all items, the second ones and so on, as torch's
      * default_collate */
     hd_collate collate;
-    void *collate_user; /* NULL; the last argument of collate; must outlive the loader */
+    void *collate_user; /* default NULL; the last argument of collate; must outlive the loader */
 } hd_loader_options;
 
 HD_API hd_loader_options hd_loader_defaults(void);
@@ -271,9 +276,10 @@ HD_API bool hd_loader_next_list(hd_loader *l, hd_list **batch);
 
 typedef struct hd_collate_pad_options {
     size_t size;
-    int64_t pad_token_id;       /* 50256, GPT-2's <|endoftext|>; ends each text and fills it up */
-    int64_t ignore_index;       /* -100: targets with this value are ignored in hd_cross_entropy */
-    int64_t allowed_max_length; /* 0: any length; else longer inputs and targets are cut */
+    int64_t pad_token_id; /* default 50256; GPT-2's <|endoftext|>; ends each text and fills it up */
+    /* default -100; targets with this value are ignored in hd_cross_entropy */
+    int64_t ignore_index;
+    int64_t allowed_max_length; /* default 0: any length; else longer inputs and targets are cut */
 } hd_collate_pad_options;
 
 HD_API hd_collate_pad_options hd_collate_pad_defaults(void);

@@ -54,7 +54,8 @@
  * 2, 3) and hd_add_scalar(x, 0.5).
  *
  * Options: a function such as hd_adamw_defaults returns a struct of options with their defaults.
- * The comment of each field begins with its default.
+ * The comment of each field begins with its default. "default 0: ..." says what 0 stands for, and
+ * "default 0; ..." says what the field is.
  *
  * Order: arguments have PyTorch's order, with three exceptions. First, a list can only be the end
  * of a call, so an argument that follows the list in PyTorch comes before it. Second, a dtype is

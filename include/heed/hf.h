@@ -29,19 +29,20 @@ extern "C" {
 /* The configuration of a GPT-2. The names and defaults are those of transformers' GPT2Config. */
 typedef struct hd_gpt2_config {
     size_t size;
-    int64_t vocab_size;              /* 50257: the number of token ids */
-    int64_t n_positions;             /* 1024: the most tokens of a text */
-    int64_t n_embd, n_layer, n_head; /* 768, 12, 12: embedding size, number of layers, of heads */
-    int64_t n_inner;                 /* 0, which means 4 * n_embd; the inner size of the MLP */
-    double layer_norm_epsilon;       /* 1e-5: the eps of the layer norms */
-    double embd_pdrop;               /* 0.1: the dropout probability of the embeddings */
-    /* 0.1: the dropout probability of attention weights, and that of residual branches */
+    int64_t vocab_size;  /* default 50257; the number of token ids */
+    int64_t n_positions; /* default 1024; the most tokens of a text */
+    /* default 768, 12, 12; embedding size, number of layers, of heads */
+    int64_t n_embd, n_layer, n_head;
+    int64_t n_inner;           /* default 0: 4 * n_embd; the inner size of the MLP */
+    double layer_norm_epsilon; /* default 1e-5; the eps of the layer norms */
+    double embd_pdrop;         /* default 0.1; the dropout probability of the embeddings */
+    /* default 0.1; the dropout probability of attention weights, and that of residual branches */
     double attn_pdrop, resid_pdrop;
-    double initializer_range; /* 0.02: the standard deviation of the initial weights */
-    bool tie_word_embeddings; /* true: lm_head.weight is transformer.wte.weight */
-    /* "gelu_new": the MLP's activation. It may also be "gelu", "relu", or "gelu_pytorch_tanh",
-     * which is the same function as "gelu_new". In the configuration of an existing model, the text
-     * is static. */
+    double initializer_range; /* default 0.02; the standard deviation of the initial weights */
+    bool tie_word_embeddings; /* default true: lm_head.weight is transformer.wte.weight */
+    /* default "gelu_new"; the MLP's activation. It may also be "gelu", "relu", or
+     * "gelu_pytorch_tanh", which is the same function as "gelu_new". In the configuration of an
+     * existing model, the text is static. */
     const char *activation_function;
 } hd_gpt2_config;
 
@@ -56,22 +57,23 @@ HD_API hd_module *hd_gpt2_new(const hd_gpt2_config *c);
  * transformers' LlamaConfig. */
 typedef struct hd_llama_config {
     size_t size;
-    int64_t vocab_size;              /* 32000: the number of token ids */
-    int64_t hidden_size;             /* 4096: the size of a token's vector */
-    int64_t intermediate_size;       /* 11008: the inner size of the MLP */
-    int64_t num_hidden_layers;       /* 32: the number of layers */
-    int64_t num_attention_heads;     /* 32: the number of query heads */
-    int64_t num_key_value_heads;     /* 0: num_attention_heads; other values must divide it */
-    int64_t head_dim;                /* 0: hidden_size / num_attention_heads */
-    int64_t max_position_embeddings; /* 2048: the most tokens of a text */
-    double rms_norm_eps;             /* 1e-6: the eps of the RMS norms */
-    hd_rotary_options rope;          /* hd_rotary_defaults(): options of the rotary positions */
-    double initializer_range;        /* 0.02: the standard deviation of the initial weights */
-    int64_t pad_token_id;            /* HD_NO_PADDING; a token whose embedding gets no gradient */
-    bool qkv_bias;                   /* false; if true, the model is a Qwen2ForCausalLM */
-    bool tie_word_embeddings; /* false; if true, lm_head.weight is model.embed_tokens.weight */
-    bool attention_bias;      /* false; if true, q_proj, k_proj, v_proj and o_proj have a bias */
-    bool mlp_bias;            /* false; if true, gate_proj, up_proj and down_proj have a bias */
+    int64_t vocab_size;          /* default 32000; the number of token ids */
+    int64_t hidden_size;         /* default 4096; the size of a token's vector */
+    int64_t intermediate_size;   /* default 11008; the inner size of the MLP */
+    int64_t num_hidden_layers;   /* default 32; the number of layers */
+    int64_t num_attention_heads; /* default 32; the number of query heads */
+    int64_t num_key_value_heads; /* default 0: num_attention_heads; other values must divide it */
+    int64_t head_dim;            /* default 0: hidden_size / num_attention_heads */
+    int64_t max_position_embeddings; /* default 2048; the most tokens of a text */
+    double rms_norm_eps;             /* default 1e-6; the eps of the RMS norms */
+    hd_rotary_options rope;   /* default hd_rotary_defaults(); options of the rotary positions */
+    double initializer_range; /* default 0.02; the standard deviation of the initial weights */
+    int64_t pad_token_id;     /* default HD_NO_PADDING; a token whose embedding gets no gradient */
+    bool qkv_bias;            /* default false; if true, the model is a Qwen2ForCausalLM */
+    /* default false; if true, lm_head.weight is model.embed_tokens.weight */
+    bool tie_word_embeddings;
+    bool attention_bias; /* default false; if true, q_proj, k_proj, v_proj and o_proj have a bias */
+    bool mlp_bias;       /* default false; if true, gate_proj, up_proj and down_proj have a bias */
 } hd_llama_config;
 
 HD_API hd_llama_config hd_llama_config_defaults(void);
@@ -85,20 +87,22 @@ HD_API hd_module *hd_llama_new(const hd_llama_config *c);
  * and defaults are those of transformers' Qwen3Config. */
 typedef struct hd_qwen3_config {
     size_t size;
-    int64_t vocab_size;              /* 151936: the number of token ids */
-    int64_t hidden_size;             /* 4096: the size of a token's vector */
-    int64_t intermediate_size;       /* 22016: the inner size of the MLP */
-    int64_t num_hidden_layers;       /* 32: the number of layers */
-    int64_t num_attention_heads;     /* 32: the number of query heads */
-    int64_t num_key_value_heads;     /* 32; 0 means num_attention_heads; any other must divide it */
-    int64_t head_dim;                /* 128: the size of a head */
-    int64_t max_position_embeddings; /* 32768: the most tokens of a text */
-    double rms_norm_eps;             /* 1e-6: the eps of the RMS norms */
-    hd_rotary_options rope;          /* hd_rotary_defaults(): options of the rotary positions */
-    double initializer_range;        /* 0.02: the standard deviation of the initial weights */
-    int64_t pad_token_id;            /* HD_NO_PADDING; a token whose embedding gets no gradient */
-    bool tie_word_embeddings; /* false; if true, lm_head.weight is model.embed_tokens.weight */
-    bool attention_bias;      /* false; if true, q_proj, k_proj, v_proj and o_proj have a bias */
+    int64_t vocab_size;          /* default 151936; the number of token ids */
+    int64_t hidden_size;         /* default 4096; the size of a token's vector */
+    int64_t intermediate_size;   /* default 22016; the inner size of the MLP */
+    int64_t num_hidden_layers;   /* default 32; the number of layers */
+    int64_t num_attention_heads; /* default 32; the number of query heads */
+    /* default 32; 0 means num_attention_heads; any other must divide it */
+    int64_t num_key_value_heads;
+    int64_t head_dim;                /* default 128; the size of a head */
+    int64_t max_position_embeddings; /* default 32768; the most tokens of a text */
+    double rms_norm_eps;             /* default 1e-6; the eps of the RMS norms */
+    hd_rotary_options rope;   /* default hd_rotary_defaults(); options of the rotary positions */
+    double initializer_range; /* default 0.02; the standard deviation of the initial weights */
+    int64_t pad_token_id;     /* default HD_NO_PADDING; a token whose embedding gets no gradient */
+    /* default false; if true, lm_head.weight is model.embed_tokens.weight */
+    bool tie_word_embeddings;
+    bool attention_bias; /* default false; if true, q_proj, k_proj, v_proj and o_proj have a bias */
 } hd_qwen3_config;
 
 HD_API hd_qwen3_config hd_qwen3_config_defaults(void);
@@ -113,26 +117,27 @@ enum { HD_LAYERS_MOST = 128 }; /* the length of hd_smollm3_config's array of lay
  * defaults are those of transformers' SmolLM3Config. */
 typedef struct hd_smollm3_config {
     size_t size;
-    int64_t vocab_size;              /* 128256: the number of token ids */
-    int64_t hidden_size;             /* 2048: the size of a token's vector */
-    int64_t intermediate_size;       /* 11008: the inner size of the MLP */
-    int64_t num_hidden_layers;       /* 36: the number of layers; at most HD_LAYERS_MOST */
-    int64_t num_attention_heads;     /* 16: the number of query heads */
-    int64_t num_key_value_heads;     /* 4; 0 means num_attention_heads; any other must divide it */
-    int64_t head_dim;                /* 0: hidden_size / num_attention_heads */
-    int64_t max_position_embeddings; /* 32768: the most tokens of a text */
-    double rms_norm_eps;             /* 1e-6: the eps of the RMS norms */
-    hd_rotary_options rope;          /* hd_rotary_defaults(), but theta is 2000000 */
-    double initializer_range;        /* 0.02: the standard deviation of the initial weights */
-    int64_t pad_token_id;            /* 128004, a token that gets no gradient; or HD_NO_PADDING */
-    bool tie_word_embeddings;        /* true: lm_head.weight is model.embed_tokens.weight */
-    bool attention_bias; /* false; if true, q_proj, k_proj, v_proj and o_proj have a bias */
-    bool mlp_bias;       /* false; if true, gate_proj, up_proj and down_proj have a bias */
-    /* 4: if no_rope_layers is not set, every fourth layer has no rotary positions */
+    int64_t vocab_size;          /* default 128256; the number of token ids */
+    int64_t hidden_size;         /* default 2048; the size of a token's vector */
+    int64_t intermediate_size;   /* default 11008; the inner size of the MLP */
+    int64_t num_hidden_layers;   /* default 36; the number of layers; at most HD_LAYERS_MOST */
+    int64_t num_attention_heads; /* default 16; the number of query heads */
+    /* default 4; 0 means num_attention_heads; any other must divide it */
+    int64_t num_key_value_heads;
+    int64_t head_dim;                /* default 0: hidden_size / num_attention_heads */
+    int64_t max_position_embeddings; /* default 32768; the most tokens of a text */
+    double rms_norm_eps;             /* default 1e-6; the eps of the RMS norms */
+    hd_rotary_options rope;          /* default hd_rotary_defaults(); but theta is 2000000 */
+    double initializer_range; /* default 0.02; the standard deviation of the initial weights */
+    int64_t pad_token_id;     /* default 128004; a token that gets no gradient; or HD_NO_PADDING */
+    bool tie_word_embeddings; /* default true: lm_head.weight is model.embed_tokens.weight */
+    bool attention_bias; /* default false; if true, q_proj, k_proj, v_proj and o_proj have a bias */
+    bool mlp_bias;       /* default false; if true, gate_proj, up_proj and down_proj have a bias */
+    /* default 4; if no_rope_layers is not set, every fourth layer has no rotary positions */
     int64_t no_rope_layer_interval;
-    /* 0: no_rope_layers is not set; else its length, at least num_hidden_layers */
+    /* default 0: no_rope_layers is not set; else its length, at least num_hidden_layers */
     int64_t num_no_rope_layers;
-    /* false; in spite of the name, entry i is true if layer i has rotary positions */
+    /* default false; in spite of the name, entry i is true if layer i has rotary positions */
     bool no_rope_layers[HD_LAYERS_MOST];
 } hd_smollm3_config;
 
@@ -146,8 +151,8 @@ HD_API hd_module *hd_smollm3_new(const hd_smollm3_config *c);
 
 typedef struct hd_pretrained_options {
     size_t size;
-    hd_dtype dtype; /* HD_FLOAT32: the dtype of the weights; or HD_BFLOAT16 */
-    bool map;       /* true: weights that have this dtype in the file are mapped, not copied */
+    hd_dtype dtype; /* default HD_FLOAT32; the dtype of the weights; or HD_BFLOAT16 */
+    bool map; /* default true: weights that have this dtype in the file are mapped, not copied */
 } hd_pretrained_options;
 
 HD_API hd_pretrained_options hd_pretrained_defaults(void);
@@ -181,8 +186,8 @@ HD_API hd_module *hd_from_pretrained(const char *folder, const hd_pretrained_opt
 
 typedef struct hd_save_pretrained_options {
     size_t size;
-    hd_dtype dtype; /* HD_FLOAT32: the dtype of all tensors of the file; or HD_BFLOAT16 */
-    /* NULL; a folder whose tokenizer files and generation_config.json are copied */
+    hd_dtype dtype; /* default HD_FLOAT32; the dtype of all tensors of the file; or HD_BFLOAT16 */
+    /* default NULL; a folder whose tokenizer files and generation_config.json are copied */
     const char *source;
 } hd_save_pretrained_options;
 
@@ -238,31 +243,31 @@ enum { HD_EOS_MOST = 16 }; /* the most end tokens in hd_generate_options */
 
 typedef struct hd_generate_options {
     size_t size;
-    int64_t max_new_tokens; /* 20: the most tokens that hd_generate adds to a text */
-    bool do_sample;         /* false: takes the likeliest token each time; true: draws a token */
-    double temperature;     /* 1; the logits are divided by this number before each draw */
-    int64_t top_k;          /* 50: draws from this many of the likeliest tokens; 0: from all */
-    /* 1; draws only from the likeliest tokens: the fewest whose probabilities add up to top_p or
-     * more */
+    int64_t max_new_tokens; /* default 20; the most tokens that hd_generate adds to a text */
+    bool do_sample; /* default false: takes the likeliest token each time; true: draws a token */
+    double temperature; /* default 1; the logits are divided by this number before each draw */
+    int64_t top_k;      /* default 50; draws from this many of the likeliest tokens; 0: from all */
+    /* default 1; draws only from the likeliest tokens: the fewest whose probabilities add up to
+     * top_p or more */
     double top_p;
-    /* 1; for tokens that the text already has, a positive logit is divided by this number, and a
-     * negative one is multiplied by it */
+    /* default 1; for tokens that the text already has, a positive logit is divided by this
+     * number, and a negative one is multiplied by it */
     double repetition_penalty;
-    int64_t eos_token_id[HD_EOS_MOST]; /* 0; the first num_eos entries end a text */
-    int64_t num_eos;                   /* 0 by default; the number of end tokens in eos_token_id */
-    /* -1, which means eos_token_id[0]; this token fills a row whose text has ended */
+    int64_t eos_token_id[HD_EOS_MOST]; /* default 0; the first num_eos entries end a text */
+    int64_t num_eos;                   /* default 0; the number of end tokens in eos_token_id */
+    /* default -1: eos_token_id[0]; this token fills a row whose text has ended */
     int64_t pad_token_id;
-    /* HD_NONE; else a mask as in hd_forward_with_mask. Each row of it must end in 1. */
+    /* default HD_NONE; else a mask as in hd_forward_with_mask. Each row of it must end in 1. */
     hd_tensor *attention_mask;
-    const hd_tokenizer *tokenizer; /* NULL; makes the text for on_token */
-    /* NULL; hd_generate calls it for each new token id of each row whose text has not ended. text
-     * is the part that the token adds to the decoded text, in whole characters and without special
-     * tokens: n bytes, which may include U+0000, and a zero after them. It is "" if the token ends
-     * inside a character, if the tokenizer lacks the token, or if there is no tokenizer. If
-     * on_token returns false, all texts end, without an error. It must free neither m nor the
-     * tokenizer. */
+    const hd_tokenizer *tokenizer; /* default NULL; makes the text for on_token */
+    /* default NULL; hd_generate calls it for each new token id of each row whose text has not
+     * ended. text is the part that the token adds to the decoded text, in whole characters and
+     * without special tokens: n bytes, which may include U+0000, and a zero after them. It is ""
+     * if the token ends inside a character, if the tokenizer lacks the token, or if there is no
+     * tokenizer. If on_token returns false, all texts end, without an error. It must free
+     * neither m nor the tokenizer. */
     bool (*on_token)(int64_t row, int64_t id, const char *text, int64_t n, void *user);
-    void *user; /* NULL; the last argument of on_token */
+    void *user; /* default NULL; the last argument of on_token */
 } hd_generate_options;
 
 HD_API hd_generate_options hd_generate_defaults(void);
@@ -333,10 +338,11 @@ typedef struct hd_chat hd_chat;
 
 typedef struct hd_chat_options {
     size_t size;
-    const char *template_file; /* NULL: the folder's template; else a file with another template */
-    const char *variables;     /* NULL; a JSON object, such as {"enable_thinking": false} */
-    /* 0: strftime_now returns the current local time; else it returns this time, in seconds since
-     * 1970, as UTC */
+    /* default NULL: the folder's template; else a file with another template */
+    const char *template_file;
+    const char *variables; /* default NULL; a JSON object, such as {"enable_thinking": false} */
+    /* default 0: strftime_now returns the current local time; else it returns this time, in
+     * seconds since 1970, as UTC */
     int64_t now;
 } hd_chat_options;
 
@@ -384,11 +390,12 @@ HD_API bool hd_chat_ends(const hd_chat *c, const hd_tokenizer *tokenizer, hd_gen
  * Hu et al. 2021, "LoRA: Low-Rank Adaptation of Large Language Models" */
 typedef struct hd_lora_options {
     size_t size;
-    int64_t r;                         /* 8: the rank of the product B @ A */
-    double lora_alpha;                 /* 8: the product is multiplied by lora_alpha / r */
-    double lora_dropout;               /* 0 by default; the probability of dropout before A */
-    const char *const *target_modules; /* {"all-linear"}: names of modules, or ends of names */
-    int64_t num_target_modules;        /* 1 by default; the number of entries of target_modules */
+    int64_t r;           /* default 8; the rank of the product B @ A */
+    double lora_alpha;   /* default 8; the product is multiplied by lora_alpha / r */
+    double lora_dropout; /* default 0; the probability of dropout before A */
+    /* default {"all-linear"}; names of modules, or ends of names */
+    const char *const *target_modules;
+    int64_t num_target_modules; /* default 1; the number of entries of target_modules */
 } hd_lora_options;
 
 HD_API hd_lora_options hd_lora_defaults(void);

@@ -32,8 +32,8 @@ extern "C" {
 
 typedef struct hd_safetensors_options {
     size_t size;
-    bool map;           /* false; true: maps the file (see hd_load_safetensors) */
-    bool keep_bfloat16; /* false: BF16 becomes float32; true: it stays HD_BFLOAT16 */
+    bool map;           /* default false; if true, the file is mapped (see hd_load_safetensors) */
+    bool keep_bfloat16; /* default false: BF16 becomes float32; true: it stays HD_BFLOAT16 */
 } hd_safetensors_options;
 
 HD_API hd_safetensors_options hd_safetensors_defaults(void);

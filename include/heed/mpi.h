@@ -105,12 +105,14 @@ typedef struct hd_ddp hd_ddp;
 
 typedef struct hd_ddp_options {
     size_t size;
-    int64_t bucket_bytes; /* 26214400: gradients are sent in buckets of this many bytes */
-    /* 1048576: the bytes of the first bucket, which is small so that sending begins early */
+    int64_t bucket_bytes; /* default 26214400; gradients are sent in buckets of this many bytes */
+    /* default 1048576; the bytes of the first bucket, which is small so that sending begins
+     * early */
     int64_t first_bucket_bytes;
-    /* false; if true, MPI adds up the gradients, in an order that it chooses */
+    /* default false; if true, MPI adds up the gradients, in an order that it chooses */
     bool fast;
-    bool shard_optimizer; /* false; if true, each rank optimizes only some of the parameters */
+    /* default false; if true, each rank optimizes only some of the parameters */
+    bool shard_optimizer;
 } hd_ddp_options;
 
 HD_API hd_ddp_options hd_ddp_defaults(void);
@@ -122,8 +124,8 @@ HD_API hd_ddp_options hd_ddp_defaults(void);
  * models as children of one module. model must outlive the hd_ddp. o NULL: the defaults.
  * Collective.
  *
- * While an hd_ddp exists, every hd_backward is collective, even for a loss that does not use
- * model, and even for a loss that is NULL because the forward failed.
+ * While an hd_ddp exists, every hd_backward of the thread is collective, even for a loss that does
+ * not use model, and even for a loss that is NULL because the forward failed.
  *
  * A backward first adds, on each rank, the new gradient to the .grad of this rank. Then .grad
  * becomes the average of these sums over all ranks. If only some ranks used a parameter, its
@@ -177,7 +179,8 @@ HD_API bool hd_ddp_get_figures(hd_ddp *d, hd_ddp_figures *f, bool reset);
 
 /* ZeRO, stage 1 (Rajbhandari et al. 2020, "ZeRO: Memory Optimizations Toward Training Trillion
  * Parameter Models"): with shard_optimizer each parameter belongs to one rank, and only this rank
- * has the parameter's optimizer state. The results have the same bits as without shard_optimizer.
+ * has the parameter's optimizer state. The results have the same bits as without
+ * shard_optimizer. In a program:
  *
  *   hd_optim *o = hd_adamw_new(hd_ddp_parameters(ddp), NULL);
  *   hd_ddp_step(ddp, o); // in each step, in place of hd_optim_step

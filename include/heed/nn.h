@@ -311,8 +311,9 @@ HD_API hd_module *hd_gelu_new(const char *approximate);
 HD_API const char *hd_gelu_approximate(const hd_module *m);
 
 /* Make a Sequential, which runs its modules one after the other, or a ModuleList. Both own their
- * modules, as children with the names "0", "1", ... hd_module_list_append adds one more module. The
- * functions hd_module_list_... also accept a Sequential. GCC and Clang evaluate the items of a list
+ * modules, as children with the names "0", "1", ... hd_module_list_append adds one more module.
+ * hd_module_list_len returns the number of modules, or -1 on error. The functions
+ * hd_module_list_... also accept a Sequential. GCC and Clang evaluate the items of a list
  * from left to right, so the constructors of several items may draw weights. */
 HD_API hd_module *hd_sequential_n(int64_t n, hd_module *const *modules);
 HD_API hd_module *hd_module_list_n(int64_t n, hd_module *const *modules);
@@ -417,12 +418,13 @@ HD_API hd_tensor *hd_transformer_block_cached(hd_module *m, hd_tensor *x, hd_kv_
 
 typedef struct hd_multihead_attention_options {
     size_t size;
-    double dropout;   /* 0: the probability of dropout of the attention weights */
-    bool bias;        /* true: all projections have a bias */
-    bool add_bias_kv; /* false; if true, one more key and value are the parameters bias_k, bias_v */
-    bool add_zero_attn; /* false; if true, one more key and value are zeros */
-    int64_t kdim, vdim; /* 0: embed_dim; else the last size of key and of value */
-    bool batch_first;   /* false: (sequence, batch, embed_dim); true: the batch comes first */
+    double dropout; /* default 0; the probability of dropout of the attention weights */
+    bool bias;      /* default true: all projections have a bias */
+    /* default false; if true, one more key and value are the parameters bias_k, bias_v */
+    bool add_bias_kv;
+    bool add_zero_attn; /* default false; if true, one more key and value are zeros */
+    int64_t kdim, vdim; /* default 0: embed_dim; else the last size of key and of value */
+    bool batch_first; /* default false: (sequence, batch, embed_dim); true: the batch comes first */
 } hd_multihead_attention_options;
 
 HD_API hd_multihead_attention_options hd_multihead_attention_defaults(void);
@@ -435,16 +437,18 @@ HD_API hd_module *hd_multihead_attention_new(int64_t embed_dim, int64_t num_head
 
 typedef struct hd_multihead_attention_args {
     size_t size;
-    /* HD_NONE; else a mask for s keys, (b, s) or (s,): a key is ignored where a bool mask is true;
-     * a float mask is added to the scores */
+    /* default HD_NONE; else a mask for s keys, (b, s) or (s,): a key is ignored where a bool
+     * mask is true; a float mask is added to the scores */
     hd_tensor *key_padding_mask;
-    /* HD_NONE; else a mask for l queries and s keys, (l, s) or (b * num_heads, l, s), bool or float
-     * like key_padding_mask */
+    /* default HD_NONE; else a mask for l queries and s keys, (l, s) or (b * num_heads, l, s),
+     * bool or float like key_padding_mask */
     hd_tensor *attn_mask;
-    bool need_weights; /* true: *weights gets the attention weights; false: it gets HD_NONE */
-    /* true: *weights is (b, l, s), the mean over the heads; false: it is (b, num_heads, l, s) */
+    /* default true: *weights gets the attention weights; false: it gets HD_NONE */
+    bool need_weights;
+    /* default true: *weights is (b, l, s), the mean over the heads; false: it is (b, num_heads,
+     * l, s) */
     bool average_attn_weights;
-    bool is_causal; /* false; as in PyTorch, true requires attn_mask, too */
+    bool is_causal; /* default false; as in PyTorch, true requires attn_mask, too */
 } hd_multihead_attention_args;
 
 HD_API hd_multihead_attention_args hd_multihead_attention_arg_defaults(void);

@@ -42,12 +42,12 @@ typedef struct hd_optim hd_optim; /* an optimizer; free it with hd_optim_free */
 
 typedef struct hd_sgd_options {
     size_t size;
-    double lr;           /* 1e-3: the learning rate */
-    double momentum;     /* 0: the factor of the old v in the formula below */
-    double dampening;    /* 0: the factor of g in v is 1 - dampening */
-    double weight_decay; /* 0: wd; wd * p is added to the gradient */
-    bool nesterov;       /* false; true requires momentum > 0 and dampening 0 */
-    bool maximize;       /* false; if true, -g takes the place of g */
+    double lr;           /* default 1e-3; the learning rate */
+    double momentum;     /* default 0; the factor of the old v in the formula below */
+    double dampening;    /* default 0; the factor of g in v is 1 - dampening */
+    double weight_decay; /* default 0; wd for short: wd * p is added to the gradient */
+    bool nesterov;       /* default false; true requires momentum > 0 and dampening 0 */
+    bool maximize;       /* default false; if true, -g takes the place of g */
 } hd_sgd_options;
 
 /* SGD:
@@ -61,12 +61,13 @@ HD_API hd_optim *hd_sgd_new(const hd_list *parameters, const hd_sgd_options *o);
 
 typedef struct hd_adamw_options {
     size_t size;
-    double lr;           /* 1e-3: the learning rate */
-    double beta1, beta2; /* 0.9, 0.999: b1 and b2, the factors of the old m and v */
-    double eps;          /* 1e-8: added to the divisor */
-    double weight_decay; /* 1e-2: wd; lr * wd * p is subtracted from p, not added to g */
-    bool amsgrad;        /* false; if true, the last line below uses the largest v of all steps */
-    bool maximize;       /* false; if true, -g takes the place of g */
+    double lr;           /* default 1e-3; the learning rate */
+    double beta1, beta2; /* default 0.9, 0.999; b1 and b2, the factors of the old m and v */
+    double eps;          /* default 1e-8; added to the divisor */
+    /* default 1e-2; wd for short: lr * wd * p is subtracted from p, not added to g */
+    double weight_decay;
+    bool amsgrad;  /* default false; if true, the last line below uses the largest v of all steps */
+    bool maximize; /* default false; if true, -g takes the place of g */
 } hd_adamw_options;
 
 /* AdamW:
@@ -89,13 +90,13 @@ HD_API hd_optim *hd_adam_new(const hd_list *parameters, const hd_adam_options *o
 
 typedef struct hd_rmsprop_options {
     size_t size;
-    double lr;           /* 1e-2: the learning rate */
-    double alpha;        /* 0.99: the factor of the old s and m in the formulas below */
-    double eps;          /* 1e-8: added to the divisor */
-    double weight_decay; /* 0: wd; wd * p is added to the gradient */
-    double momentum;     /* 0: the factor of the old v in the formula below */
-    bool centered;       /* false; if true, s - m^2 takes the place of s under the root */
-    bool maximize;       /* false; if true, -g takes the place of g */
+    double lr;           /* default 1e-2; the learning rate */
+    double alpha;        /* default 0.99; the factor of the old s and m in the formulas below */
+    double eps;          /* default 1e-8; added to the divisor */
+    double weight_decay; /* default 0; wd for short: wd * p is added to the gradient */
+    double momentum;     /* default 0; the factor of the old v in the formula below */
+    bool centered;       /* default false; if true, s - m^2 takes the place of s under the root */
+    bool maximize;       /* default false; if true, -g takes the place of g */
 } hd_rmsprop_options;
 
 /* RMSprop:
@@ -111,12 +112,12 @@ HD_API hd_optim *hd_rmsprop_new(const hd_list *parameters, const hd_rmsprop_opti
 
 typedef struct hd_adagrad_options {
     size_t size;
-    double lr;                        /* 1e-2: the learning rate */
-    double lr_decay;                  /* 0: in step t, lr is divided by 1 + (t - 1) * lr_decay */
-    double weight_decay;              /* 0: wd; wd * p is added to the gradient */
-    double initial_accumulator_value; /* 0: s before the first step */
-    double eps;                       /* 1e-10: added to the divisor */
-    bool maximize;                    /* false; if true, -g takes the place of g */
+    double lr;           /* default 1e-2; the learning rate */
+    double lr_decay;     /* default 0; in step t, lr is divided by 1 + (t - 1) * lr_decay */
+    double weight_decay; /* default 0; wd for short: wd * p is added to the gradient */
+    double initial_accumulator_value; /* default 0; s before the first step */
+    double eps;                       /* default 1e-10; added to the divisor */
+    bool maximize;                    /* default false; if true, -g takes the place of g */
 } hd_adagrad_options;
 
 /* Adagrad:
@@ -131,10 +132,11 @@ HD_API hd_optim *hd_adagrad_new(const hd_list *parameters, const hd_adagrad_opti
 
 typedef struct hd_lion_options {
     size_t size;
-    double lr;           /* 1e-4: the learning rate */
-    double beta1, beta2; /* 0.9, 0.99: b1 and b2, the factors of m in the two lines below */
-    double weight_decay; /* 0: wd; lr * wd * p is subtracted from p, not added to g */
-    bool maximize;       /* false; if true, -g takes the place of g */
+    double lr;           /* default 1e-4; the learning rate */
+    double beta1, beta2; /* default 0.9, 0.99; b1 and b2, the factors of m in the two lines below */
+    /* default 0; wd for short: lr * wd * p is subtracted from p, not added to g */
+    double weight_decay;
+    bool maximize; /* default false; if true, -g takes the place of g */
 } hd_lion_options;
 
 /* Lion, which PyTorch does not have; the sign of 0 is 0:
@@ -207,7 +209,7 @@ HD_API hd_schedule *hd_linear_lr_new(hd_optim *o, double start_factor, double en
 typedef struct hd_cosine_annealing_options {
     size_t size;
     int64_t T_max;  /* must be set: 1 or more; at step T_max the lr is eta_min */
-    double eta_min; /* 0: the lr at step T_max */
+    double eta_min; /* default 0; the lr at step T_max */
 } hd_cosine_annealing_options;
 
 /* Makes a CosineAnnealingLR: eta_min + (base - eta_min) * (1 + cos(pi * t / T_max)) / 2. After step
@@ -222,10 +224,10 @@ HD_API hd_schedule *hd_cosine_annealing_new(hd_optim *o,
 
 typedef struct hd_cosine_warmup_options {
     size_t size;
-    int64_t warmup_steps; /* 0: the number of steps in which the lr rises */
+    int64_t warmup_steps; /* default 0; the number of steps in which the lr rises */
     int64_t total_steps;  /* must be set: above warmup_steps; from this step on the lr is min_lr */
-    double initial_lr;    /* 0: the lr at step 0, if warmup_steps is above 0 */
-    double min_lr;        /* 0: the lr from step total_steps on */
+    double initial_lr;    /* default 0; the lr at step 0, if warmup_steps is above 0 */
+    double min_lr;        /* default 0; the lr from step total_steps on */
 } hd_cosine_warmup_options;
 
 /* Makes a schedule: a warm-up, then half a period of a cosine. warmup is warmup_steps, and total is
@@ -243,17 +245,17 @@ typedef enum hd_anneal { HD_ANNEAL_COS = 0, HD_ANNEAL_LINEAR = 1 } hd_anneal;
 typedef struct hd_one_cycle_options {
     size_t size;
     int64_t total_steps; /* must be set: 1 or more; a step beyond this number is an error */
-    double max_lr;       /* 0: the highest lr is the lr before this schedule; else it is max_lr */
-    double pct_start;    /* 0.3: the fraction of the steps in which the lr rises */
-    hd_anneal anneal;    /* HD_ANNEAL_COS: the curve of the lr */
-    /* true: momentum, or beta1, falls while the lr rises; must be false for Adagrad */
+    double max_lr; /* default 0: the highest lr is the lr before this schedule; else it is max_lr */
+    double pct_start; /* default 0.3; the fraction of the steps in which the lr rises */
+    hd_anneal anneal; /* default HD_ANNEAL_COS; the curve of the lr */
+    /* default true: momentum, or beta1, falls while the lr rises; must be false for Adagrad */
     bool cycle_momentum;
-    double base_momentum;    /* 0.85: the lowest momentum, or beta1 */
-    double max_momentum;     /* 0.95: the highest momentum, or beta1 */
-    double div_factor;       /* 25: the lr begins at the highest lr / div_factor */
-    double final_div_factor; /* 1e4: the lr ends at its first value / final_div_factor */
-    /* false; if true, the lr falls to its first value in as many steps as it rose, and in the
-     * remaining steps to its last value */
+    double base_momentum;    /* default 0.85; the lowest momentum, or beta1 */
+    double max_momentum;     /* default 0.95; the highest momentum, or beta1 */
+    double div_factor;       /* default 25; the lr begins at the highest lr / div_factor */
+    double final_div_factor; /* default 1e4; the lr ends at its first value / final_div_factor */
+    /* default false; if true, the lr falls to its first value in as many steps as it rose, and
+     * in the remaining steps to its last value */
     bool three_phase;
 } hd_one_cycle_options;
 
@@ -272,14 +274,14 @@ typedef enum hd_threshold_mode { HD_THRESHOLD_REL = 0, HD_THRESHOLD_ABS = 1 } hd
 
 typedef struct hd_reduce_on_plateau_options {
     size_t size;
-    hd_plateau_mode mode;             /* HD_PLATEAU_MIN: a lower metric is better */
-    double factor;                    /* 0.1: in [0, 1); the lr is multiplied by it */
-    int64_t patience;                 /* 10: this many steps in a row may bring no better metric */
-    double threshold;                 /* 1e-4: an improvement must be larger than this to count */
-    hd_threshold_mode threshold_mode; /* HD_THRESHOLD_REL: threshold is a fraction */
-    int64_t cooldown;                 /* 0: patience skips this many steps after a reduction */
-    double min_lr;                    /* 0: the lowest lr */
-    double eps;                       /* 1e-8: a reduction by this much or less is left out */
+    hd_plateau_mode mode; /* default HD_PLATEAU_MIN: a lower metric is better */
+    double factor;        /* default 0.1; the lr is multiplied by it; in [0, 1) */
+    int64_t patience;     /* default 10; this many steps in a row may bring no better metric */
+    double threshold;     /* default 1e-4; an improvement must be larger than this to count */
+    hd_threshold_mode threshold_mode; /* default HD_THRESHOLD_REL: threshold is a fraction */
+    int64_t cooldown; /* default 0; patience skips this many steps after a reduction */
+    double min_lr;    /* default 0; the lowest lr */
+    double eps;       /* default 1e-8; a reduction by this much or less is left out */
 } hd_reduce_on_plateau_options;
 
 /* Makes a ReduceLROnPlateau, which multiplies the lr of every group by factor if the metric, such

@@ -432,11 +432,11 @@ HD_API hd_tensor *hd_list_get(const hd_list *l, int64_t i);
 /* The options of printing, as in PyTorch's set_printoptions. */
 typedef struct hd_print_options {
     size_t size;
-    int precision;     /* 4: the digits after the point */
-    int64_t threshold; /* 1000: a tensor with more elements is summarised */
-    int64_t edgeitems; /* 3: the elements that a summary shows at each end of a dim */
-    int linewidth;     /* 80: the columns of a line */
-    int sci_mode;      /* -1: exponents only if needed; 1: always; 0: never */
+    int precision;     /* default 4; the digits after the point */
+    int64_t threshold; /* default 1000; a tensor with more elements is summarised */
+    int64_t edgeitems; /* default 3; the elements that a summary shows at each end of a dim */
+    int linewidth;     /* default 80; the columns of a line */
+    int sci_mode;      /* default -1: exponents only if needed; 1: always; 0: never */
 } hd_print_options;
 
 /* The profiles of PyTorch's set_printoptions. hd_set_print_options fails with HD_VALUE if precision

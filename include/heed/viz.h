@@ -45,12 +45,12 @@ typedef struct hd_series {
 
 typedef struct hd_plot_options {
     size_t size;
-    const char *title, *x_label, *y_label; /* NULL: no title or label */
-    bool log_x, log_y;                     /* false; if true, the axis is logarithmic */
-    /* false; if true, the ticks of x are whole numbers, as for epochs. If every x of the points is
-     * a whole number, so are the ticks, even with false. */
+    const char *title, *x_label, *y_label; /* default NULL: no title or label */
+    bool log_x, log_y;                     /* default false; if true, the axis is logarithmic */
+    /* default false; if true, the ticks of x are whole numbers, as for epochs. If every x of the
+     * points is a whole number, so are the ticks, even with false. */
     bool whole_x;
-    int width, height; /* 720, 440; in pixels, each 200 to 8192 */
+    int width, height; /* default 720, 440; in pixels, each 200 to 8192 */
 } hd_plot_options;
 
 HD_API hd_plot_options hd_plot_defaults(void);
@@ -62,9 +62,9 @@ HD_API hd_picture *hd_plot_lines(int64_t n, const hd_series *series, const hd_pl
 
 typedef struct hd_attention_map_options {
     size_t size;
-    const char *title; /* NULL: no title */
-    int columns;       /* 0: about as many columns as rows; else the number of panels in a row */
-    double max;        /* 0: the largest weight; else the weight that gets the darkest colour */
+    const char *title; /* default NULL: no title */
+    int columns; /* default 0: about as many columns as rows; else the number of panels in a row */
+    double max;  /* default 0: the largest weight; else the weight that gets the darkest colour */
 } hd_attention_map_options;
 
 HD_API hd_attention_map_options hd_attention_map_defaults(void);
@@ -86,13 +86,14 @@ HD_API hd_picture *hd_attention_map(const hd_tensor *weights, const char *const 
  * around boxes is a module. */
 typedef struct hd_graph_options {
     size_t size;
-    const char *title; /* the text above the graph; NULL: no title */
-    /* 0: every module is a frame; else each module at this depth of nesting is a single box */
+    const char *title; /* default NULL: no title; the text above the graph */
+    /* default 0: every module is a frame; else each module at this depth of nesting is a single
+     * box */
     int depth;
-    bool full;       /* false; if true, views have boxes, too, and each call shows its grad_fn */
-    bool parameters; /* true; if false, leaves have no boxes */
-    bool legend;     /* true; if false, the picture has no legend */
-    bool sideways;   /* false; if true, arrows point to the right and not downwards */
+    bool full; /* default false; if true, views have boxes, too, and each call shows its grad_fn */
+    bool parameters; /* default true; if false, leaves have no boxes */
+    bool legend;     /* default true; if false, the picture has no legend */
+    bool sideways;   /* default false; if true, arrows point to the right and not downwards */
 } hd_graph_options;
 
 HD_API hd_graph_options hd_graph_defaults(void);

@@ -22,7 +22,7 @@ typedef struct hd__hf_value {
 
 /* Returns the value of this name in f. If there is none, the `name` of the result is NULL. */
 hd__hf_value hd__hf_value_of(const hd__hf_config_file *f, const char *name);
-/* Returns the number of values in f. */
+/* Returns the number of values of f whose name begins with f->inside. */
 int64_t hd__hf_count_inside(const hd__hf_config_file *f);
 /* True if v is one of `words`, which are separated by blanks, as in "null true 1". False if words
  * is NULL. The text "true" is not the word true. */

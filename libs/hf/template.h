@@ -178,7 +178,7 @@ hd__template_value *hd__template_table_find(hd__template_run *r, const hd__templ
 void hd__template_table_put(hd__template_run *r, hd__template_table *t, hd__template_value key,
                             hd__template_value v);
 /* Returns a value of this kind, a dict, a namespace or a loop, with the items of t. It shares t's
- * array of items. */
+ * array of items. Returns HD__NOTHING if memory runs out. */
 hd__template_value hd__template_dict_of(hd__template_run *r, hd__template_kind kind,
                                         hd__template_table t);
 static inline hd__template_value hd__template_list_of(hd__template_kind kind, hd__template_table t)

@@ -77,6 +77,8 @@ bool hd__template_walk_deeper(hd__template_run *r)
  * or arguments. An argument is "name=value", or "value" alone, whose name is "". */
 enum { WALK_ITEMS, WALK_PAIRS, WALK_ARGUMENTS };
 
+/* Reads items of this form, separated by commas, and the sign `end` after them. Returns a table of
+ * their values, pairs or arguments. r->failed tells whether it failed. */
 static hd__template_table walk_list(hd__template_run *r, const char *end, int form)
 {
     hd__template_table t = {0};

@@ -28,6 +28,7 @@ static hd__template_value operator_joined(hd__template_run *r, hd__template_valu
     return HD__TEXT(s, a.n + b.n);
 }
 
+/* Returns a list, or a tuple if a is one, of a's items and then b's. */
 static hd__template_value operator_lists(hd__template_run *r, hd__template_value a,
                                          hd__template_value b)
 {

@@ -118,7 +118,7 @@ void hd__mpi_meet_to_end(void)
     }
 }
 
-/* ---------------------------------------------------------------- agreement of programs */
+/* ---------------------------------------------------------------- how programs agree */
 
 bool hd_mpi_all_ok(const char *what, bool ok)
 {

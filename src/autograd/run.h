@@ -12,7 +12,7 @@
 #include "autograd/op.h"
 #include "tensor/lifecycle.h"
 
-typedef struct hd__run_commit { /* at the end of the run, `value` is added to a .grad, *slot */
+typedef struct hd__run_commit { /* at the end of the run, `value` is added to the .grad in *slot */
     /* the node with *slot, retained; NULL if an earlier commit retains it */
     hd__node *n;
     hd__node_own_grad *own;   /* the struct with *slot, held; NULL if *slot is in a leaf */

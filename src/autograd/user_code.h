@@ -9,9 +9,9 @@
  * and grad mode, so hd__graph_guest_left checks them after the call.
  *
  * The user's code must not change the gradients that it is passed, because other tensors may share
- * their memory. So until the call returns, changes in place refuse every tensor in that memory. The
- * passed tensors and their aliases have the flag HD__F_LENT, and are read-only for ever, because
- * the user's code may keep them. */
+ * their memory. So until the call returns, an in-place change of any tensor in that memory fails.
+ * The passed tensors and their aliases have the flag HD__F_LENT, and are read-only for ever,
+ * because the user's code may keep them. */
 typedef struct hd__graph_guest {
     const char *call;                     /* the value of hd__call (call.h) before the call */
     const hd__node *n;                    /* the node whose gradients are passed */

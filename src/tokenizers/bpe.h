@@ -74,8 +74,8 @@ typedef struct hd__bpe {
     hd__bpe_added *added;
     int64_t n_added;
     char *added_text;
-    /* names has the texts of all added tokens; patterns[i] has the patterns of those whose
-     * `normalized` is i */
+    /* names has the text of each added token. patterns[0] has the pattern of each added token whose
+     * `normalized` is false, and patterns[1] of those whose `normalized` is true. */
     hd__bpe_needles names, patterns[2];
 
     hd__bpe_form form;

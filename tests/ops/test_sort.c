@@ -100,7 +100,7 @@ START_TEST(adding_and_scattering_refuse)
                        "hd_to converts one of them");
     ck_assert_ptr_null(hd_index_add(x, 0, at, hd_zeros(HD_FLOAT32, 1, 2)));
     ck_error(HD_SHAPE, "hd_index_add: x (3, 2), index (2,) and source (1, 2): expected an index of "
-                       "1 dim, and a source with x's sizes, except index's length at dim 0");
+                       "1 dim, and a source of x's shape with index's length at dim 0");
     ck_assert_ptr_null(hd_index_add(x, 0, ints(1, 3), hd_zeros(HD_FLOAT32, 2, 2)));
     ck_error(HD_INDEX, "hd_index_add: index 3 at (1,): expected 0 to 2");
     ck_assert_ptr_null(hd_index_add(x, 0, x, x));

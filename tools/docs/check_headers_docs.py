@@ -5,8 +5,8 @@ from facts import description
 from headers import plain
 
 # How a default is written: a number, a name, a pointer, a list of one text; a list of them where a line has several fields.
-VALUE = r'(?:-?[\d.]+(?:e-?\d+)?|true|false|NULL|NAN|HD_\w+|must be set|"[^"]*"|\{"[^"]*"\})'
-DEFAULT = re.compile(rf"({VALUE}(?:, {VALUE})*)(?=[:;]|$)")
+VALUE = r'(?:-?[\d.]+(?:e-?\d+)?|true|false|NULL|NAN|HD_\w+|hd_\w+\(\)|"[^"]*"|\{"[^"]*"\})'
+DEFAULT = re.compile(rf"(?:default ({VALUE}(?:, {VALUE})*)|(must be set))(?=[:;]|$)")
 
 # Texts that do not suffice as a description: values on failure, and references to other descriptions.
 FAILURE = r"(?:-1|0|NULL|NaN|false|true|INT64_MIN|HD_[A-Z_0-9]+)"
@@ -19,16 +19,16 @@ ENDINGS = {"hd", "n", "new", "with", "defaults", "options", "as", "of", "list", 
 
 
 def is_options(decl):
-    return decl.kind == "struct" and re.search(r"_(options|args)$", decl.name)
+    return decl.kind == "struct" and re.search(r"_(options|args|config)$", decl.name)
 
 
 def default_of(member):
-    """The defaults that a field's comment begins with, one for each name of its line, or None."""
+    """The defaults with which a field's comment begins ("default 0.9, 0.999; ..."), one for each name of its line, or None."""
     text = plain(member.comment)
     m = DEFAULT.match(text)
     if not m:
         return None
-    values = m.group(1).split(", ")
+    values = (m.group(1) or m.group(2)).split(", ")
     return values * len(member.names) if len(values) == 1 else values
 
 

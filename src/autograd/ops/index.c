@@ -310,7 +310,7 @@ static bool addends_ok(const hd_tensor *x, int d, const hd_tensor *index, const 
               hd__tensor_has_sizes(source, x->ndim, sizes);
     return ok || hd_fail(HD_SHAPE,
                          "x %s, index %s and source %s: expected an index of 1 dim, and a source "
-                         "with x's sizes, except index's length at dim %d",
+                         "of x's shape with index's length at dim %d",
                          HD__SHAPE(x), HD__SHAPE(index), HD__SHAPE(source), d);
 }
 

@@ -348,6 +348,8 @@ hd_tensor *hd_prod_dim(hd_tensor *x, int dim, bool keepdim)
 
 /* ---------------------------------------------------------------- any, all */
 
+/* Computes any or all, by op, of x over the dims whose bits are set in mask. mask 0: the dims were
+ * wrong, and the error is set. */
 static hd_tensor *truth(int op, hd_tensor *x, uint32_t mask, bool keepdim)
 {
     hd_tensor *y = mask ? hd__reduce_to(op, HD__PIECES, x, mask, keepdim, HD_BOOL) : NULL;

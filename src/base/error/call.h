@@ -40,8 +40,8 @@ static inline void hd__call_end(const char *const *before)
     const char *const hd__call_before __attribute__((cleanup(hd__call_end), unused)) =             \
         hd__call_swap(NULL)
 
-/* Returns the name that an object remembers: the one that HD_CALL set, or else hd__call. The text
- * lasts as long as the process. */
+/* Returns the name of the running call, for a new object that remembers it: the name that HD_CALL
+ * set, or hd__call if HD_CALL set none. The text lasts as long as the process. */
 const char *hd__call_kept(void);
 /* Writes to text the names with which a message begins, such as "hd_mm: " (call.c). Returns their
  * length, which is at most 306. */

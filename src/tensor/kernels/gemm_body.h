@@ -227,9 +227,9 @@ static void fn(columns)(BLOCK *t, const hdk_product *p, int64_t step, int64_t j,
     t->c -= j;
 }
 
-/* Computes all columns of the block's rows: how->cols columns at a time if they are packed into
- * `panels`. If panels is NULL, tiles first read in place all columns that need no buffer. The
- * remaining columns are packed into a panel on the stack, WIDTH at a time. */
+/* Computes all columns of the block's rows. With `panels`, how->cols columns at a time are packed
+ * there. If panels is NULL and b's columns are dense, tiles read whole UNITs of columns in place;
+ * the remaining columns are packed into a panel on the stack, WIDTH at a time. */
 static void fn(block_row)(BLOCK *t, const hdk_product *p, const hdk_blocking *how, int64_t step,
                           T *panels)
 {

@@ -100,6 +100,7 @@ HDK_INLINE void split(split_of)(const int m, const int some, const hdk_product *
     split(add_up)(p, sums, some, cols < some ? cols : some, whole, b, c);
 }
 
+/* split_of for one row of a, with BESIDE columns of b side by side */
 static HDK_NOINLINE void split(split_1)(const hdk_product *p, int64_t cols, const B *b, T *c)
 {
     split(split_of)(1, BESIDE, p, cols, b, c);

@@ -2,6 +2,7 @@
 
 typedef T fn(vec) __attribute__((vector_size(HDK_REGISTER), aligned(sizeof(T)), may_alias));
 
+/* Reads a vector from x, which needs only the alignment of T. */
 HDK_INLINE V fn(vload)(const T *x)
 {
     return *(const V *)x;

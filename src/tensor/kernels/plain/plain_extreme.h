@@ -41,6 +41,7 @@ static void fn(places)(const hdk_lanes *l, void *const *data, bool least)
     }
 }
 
+/* The kernels of the table: fn(values) and fn(places), each for the maximum and the minimum */
 static void fn(max_value)(const hdk_lanes *l, void *const *data, double p)
 {
     (void)p;
