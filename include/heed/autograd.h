@@ -615,9 +615,9 @@ HD_API hd_tensor *hd_rms_norm(hd_tensor *x, hd_tensor *weight, double eps);
 
 typedef struct hd_attention_options {
     size_t size;
-    /* default HD_NONE; else a mask that broadcasts to (..., l, s). A bool mask is true where a
-     * query sees a key. A mask of q's dtype is added to the scores. With is_causal, HD_NONE is
-     * required. */
+    /* default HD_NONE: no mask; else a mask that broadcasts to (..., l, s). A bool mask is true
+     * where a query sees a key. A mask of q's dtype is added to the scores. With is_causal,
+     * HD_NONE is required. */
     hd_tensor *attn_mask;
     double dropout_p; /* default 0; the weights' dropout probability, even in evaluation */
     bool is_causal;   /* default false; if true, query i sees only the keys 0 to i */

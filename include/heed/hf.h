@@ -127,7 +127,7 @@ typedef struct hd_smollm3_config {
     int64_t head_dim;                /* default 0: hidden_size / num_attention_heads */
     int64_t max_position_embeddings; /* default 32768; the most tokens of a text */
     double rms_norm_eps;             /* default 1e-6; the eps of the RMS norms */
-    hd_rotary_options rope;          /* default hd_rotary_defaults(); but theta is 2000000 */
+    hd_rotary_options rope;          /* default hd_rotary_defaults(); its theta is 2000000 */
     double initializer_range; /* default 0.02; the standard deviation of the initial weights */
     int64_t pad_token_id;     /* default 128004; a token that gets no gradient; or HD_NO_PADDING */
     bool tie_word_embeddings; /* default true: lm_head.weight is model.embed_tokens.weight */
@@ -257,7 +257,8 @@ typedef struct hd_generate_options {
     int64_t num_eos;                   /* default 0; the number of end tokens in eos_token_id */
     /* default -1: eos_token_id[0]; this token fills a row whose text has ended */
     int64_t pad_token_id;
-    /* default HD_NONE; else a mask as in hd_forward_with_mask. Each row of it must end in 1. */
+    /* default HD_NONE: no mask; else a mask as in hd_forward_with_mask. Each row of it must end
+     * in 1. */
     hd_tensor *attention_mask;
     const hd_tokenizer *tokenizer; /* default NULL; makes the text for on_token */
     /* default NULL; hd_generate calls it for each new token id of each row whose text has not

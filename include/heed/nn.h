@@ -179,7 +179,7 @@ HD_API bool hd_module_visit(hd_module *m, bool (*f)(hd_module *m, const char *na
 HD_API hd_dict *hd_module_state_dict(const hd_module *m);
 /* Copies the tensors of d into m, all of them or none. The call fails if a tensor of d has another
  * shape than in m. With strict, it also fails if a name is missing from d or unknown to m. The
- * message lists the names of all tensors for which the call fails. Unless report is NULL, it gets
+ * message lists the names with which the call fails, as many as fit. Unless report is NULL, it gets
  * a string for each name with a problem, even without strict, such as "missing", "unexpected" or
  * "(2, 3), expected (2, 4)". If a parameter has several names, one of them is enough; if d has
  * several of them, their tensors must be equal. HD_STATE: a tensor of m is expanded, so it cannot
@@ -437,11 +437,11 @@ HD_API hd_module *hd_multihead_attention_new(int64_t embed_dim, int64_t num_head
 
 typedef struct hd_multihead_attention_args {
     size_t size;
-    /* default HD_NONE; else a mask for s keys, (b, s) or (s,): a key is ignored where a bool
-     * mask is true; a float mask is added to the scores */
+    /* default HD_NONE: no mask; else a mask for s keys, (b, s) or (s,): a key is ignored where a
+     * bool mask is true; a float mask is added to the scores */
     hd_tensor *key_padding_mask;
-    /* default HD_NONE; else a mask for l queries and s keys, (l, s) or (b * num_heads, l, s),
-     * bool or float like key_padding_mask */
+    /* default HD_NONE: no mask; else a mask for l queries and s keys, (l, s) or (b * num_heads,
+     * l, s), bool or float like key_padding_mask */
     hd_tensor *attn_mask;
     /* default true: *weights gets the attention weights; false: it gets HD_NONE */
     bool need_weights;

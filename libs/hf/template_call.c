@@ -93,8 +93,8 @@ bool hd__template_test(hd__template_run *r, hd__template_value name, hd__templat
  * undefined. */
 typedef hd__template_value call_run(hd__template_run *r, const hd__template_value *v);
 
-/* Returns the text v[0] without the characters of v[1], or without white space if v[1] is not
- * given, at its left end, its right end, or both; HD__NOTHING on failure. */
+/* Returns the text v[0] without the characters of v[1], or without white space if v[1] is
+ * none or not given, at its left end, its right end, or both; HD__NOTHING on failure. */
 static hd__template_value call_stripped(hd__template_run *r, const hd__template_value *v, bool left,
                                         bool right)
 {

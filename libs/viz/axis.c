@@ -41,7 +41,7 @@ double hd__viz_axis_at(const hd__viz_axis *a, double v)
 /* ---------------------------------------------------------------- labels */
 
 /* Adds a tick at digits * 10^e, unless a is full, or e is negative and a->whole is true. The tick's
- * label has the form "1.5e-7" if scientific is true, and "0.00000015" otherwise. */
+ * label has the form "1.5e-7" if scientific is true, and "0.00000015" otherwise; 0 has "0". */
 static void add_tick(hd__viz_axis *a, int64_t digits, int e, bool scientific)
 {
     double power = pow(10, abs(e)), v = e < 0 ? (double)digits / power : (double)digits * power;

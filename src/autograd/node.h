@@ -15,7 +15,8 @@ hd__node *hd__node_new(const hd__op *op, const hd__record_args *args, int n_out,
                        hd_tensor *const *ys, const hd__tensor_storage *changing);
 void hd__node_stamp(hd__node *n);   /* sets n->seq, after the caller has set the edges */
 void hd__node_release(hd__node *n); /* n may be NULL; does not recurse */
-/* Frees n's saved tensors. If n has any, or if its op is `once`, a second backward then fails. */
+/* Frees n's saved tensors. A second backward then fails if n had any, or if n has edges and its op
+ * is `once`. */
 void hd__node_free_saved(hd__node *n);
 
 void hd__node_own_grad_drop(hd__node_own_grad *k); /* k may be NULL */

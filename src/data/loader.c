@@ -30,7 +30,7 @@ struct hd_loader {
     int64_t epoch;  /* the number of epochs that have begun */
     int64_t batch;  /* the number of batches of this epoch so far */
     bool under_way; /* true if an epoch has begun and has not ended */
-    bool own_order; /* true if a saved state needs the order, because the seed does not give it */
+    bool own_order; /* true without num_replicas: no seed gives the order of an epoch */
     int64_t *order; /* with shuffle: the order of the s->len items in this epoch; else NULL */
 };
 
@@ -374,11 +374,12 @@ static bool is_as_here(const hd_loader *l, const hd_dict *d, const char *prefix,
                        int64_t here)
 {
     const char *name = hd__dict_field(prefix, field);
+    const bool is_sum = l->o.num_replicas && strcmp(field, "batch_size") == 0;
     int64_t v;
     return hd_dict_get_int(d, name, &v) &&
            (v == here ||
             hd_fail(HD_VALUE, "'%s' is %" PRId64 ": expected %" PRId64 ", as in this loader%s",
-                    name, v, here, l->o.num_replicas ? " (all ranks together)" : ""));
+                    name, v, here, is_sum ? " (all ranks together)" : ""));
 }
 
 /* Returns true if order, which has n numbers, has each of 0 to n - 1 once. `seen` is scratch

@@ -73,8 +73,8 @@ struct hd_tensor {
     /* in a differentiable view: its base, to which the view holds a reference; else NULL */
     hd_tensor *base;
     atomic_uint view_version; /* in a view: the storage's version for which `attachment` is valid */
-    /* true if hd_scope_return was called for the tensor in a scope that was opened inside the
-     * tensor's own scope; such a call does not move the tensor */
+    /* true if hd_scope_return was called for the tensor in a scope directly inside the tensor's own
+     * scope; such a call does not move the tensor */
     bool returned;
     hd_scope *scope; /* the scope that owns the tensor; NULL if none does */
     union {

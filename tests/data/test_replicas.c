@@ -351,12 +351,10 @@ static const struct {
     {0, "l.seed", 77,
      "hd_loader_load: 'l.seed' is from a loader with num_replicas: expected num_replicas 1 or more "
      "here, too"},
-    {2, "l.seed", 76,
-     "hd_loader_load: 'l.seed' is 76: expected 77, as in this loader (all ranks together)"},
+    {2, "l.seed", 76, "hd_loader_load: 'l.seed' is 76: expected 77, as in this loader"},
     {2, "l.batch_size", 4,
      "hd_loader_load: 'l.batch_size' is 4: expected 8, as in this loader (all ranks together)"},
-    {2, "l.len", 19,
-     "hd_loader_load: 'l.len' is 19: expected 20, as in this loader (all ranks together)"},
+    {2, "l.len", 19, "hd_loader_load: 'l.len' is 19: expected 20, as in this loader"},
     {2, "l.batch", 4, "hd_loader_load: 'l.batch' is 4: expected 0 to 3"},
 };
 

@@ -256,8 +256,9 @@ struct table {
 
 /* ---------------------------------------------------------------- refusing */
 
-/* Whose blocks are refused: all of heed's (ALLOCATOR), only those of scopes, below more scopes than
- * a thread has room for (DEEP), or those of malloc and mmap (SYSTEM). */
+/* Whose blocks are refused: heed's (ALLOCATOR), those of malloc and mmap (SYSTEM), or heed's below
+ * more scopes than a thread has room for (DEEP): there only blocks of a scope's size begin a
+ * refusal, unless FAULTS_ALL is set. */
 typedef enum source { ALLOCATOR, DEEP, SYSTEM } source;
 
 /* Runs the row with each of its blocks refused. Returns how many faults it found, and adds to

@@ -10,7 +10,7 @@
 #include "faults_memory/suites.h"
 #include "support/files.h"
 
-int64_t *injections, *rows_chosen;
+int64_t *injections, *scope_injections, *rows_chosen;
 
 /* Check runs each test in a child, and a crash there says nothing else. */
 static void crashed(int signal)
@@ -36,23 +36,26 @@ int main(void)
 {
     const char *only = getenv("FAULTS_ROW");
     setenv("CK_DEFAULT_TIMEOUT", "1500", 0); /* a table takes minutes under a sanitizer */
-    injections = mmap(NULL, 2 * sizeof *injections, PROT_READ | PROT_WRITE,
+    injections = mmap(NULL, 3 * sizeof *injections, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (injections == MAP_FAILED || !folder_make()) {
         return 1;
     }
     rows_chosen = injections + 1;
+    scope_injections = injections + 2;
     catch_crashes();
     int failed = RUN_SUITES(SUITES);
     folder_remove();
-    printf("%lld injections\n", (long long)*injections);
+    printf("%lld injections, and %lld below many scopes\n", (long long)*injections,
+           (long long)*scope_injections);
     if (only && *rows_chosen == 0) {
         fprintf(stderr, "FAULTS_ROW=%s: no row has such a function\n", only);
         return 1;
     }
     if (!getenv("CK_RUN_SUITE") && !getenv("HEED_SKIP") && !only &&
-        *injections < LEAST_INJECTIONS) {
-        fprintf(stderr, "expected at least %d injections\n", LEAST_INJECTIONS);
+        (*injections < LEAST_INJECTIONS || *scope_injections < LEAST_OF_SCOPES)) {
+        fprintf(stderr, "expected at least %d injections, and %d below many scopes\n",
+                LEAST_INJECTIONS, LEAST_OF_SCOPES);
         return 1;
     }
     return failed;

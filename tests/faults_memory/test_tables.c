@@ -76,7 +76,7 @@ static void run_table(const table *t, source from)
             continue;
         }
         ++*rows_chosen;
-        int faults = row_faults(r, t, from, injections, NULL);
+        int faults = row_faults(r, t, from, from == DEEP ? scope_injections : injections, NULL);
         if (from == ALLOCATOR ? is_known(r) != (faults > 0) : faults > 0 && !is_known(r)) {
             wrong++;
             fprintf(stderr, "%s, %s: %d faults%s\n", r->function, r->what, faults,

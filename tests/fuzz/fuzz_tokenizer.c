@@ -13,7 +13,7 @@ enum { MARK = 0x1E, IDS = 64 };
 
 static hd_tokenizer *gpt2;
 
-/* A table of all code points lists the distinct characters of a text. A vocabulary may have large
+/* A table up to the largest code point marks the characters of a text. A vocabulary may have large
  * ids. */
 static int64_t bound(size_t size)
 {

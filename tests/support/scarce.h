@@ -10,7 +10,7 @@
 typedef struct scarce {
     int64_t left;    /* blocks that it still gives; < 0: it never refuses */
     bool once;       /* it refuses one block, and then gives blocks again */
-    size_t only;     /* the bytes of the blocks that it counts and refuses; 0: blocks of any size */
+    size_t only;     /* the bytes of the blocks that it counts; 0: it counts blocks of any size */
     size_t last;     /* the bytes of the block that was asked for last */
     int64_t asked;   /* the number of counted blocks that were asked for */
     int64_t refused; /* how often it refused so far */
@@ -24,7 +24,7 @@ static inline void *scarce_alloc(size_t bytes, size_t alignment, void *user)
     const bool counts = s->only == 0 || s->only == bytes;
     s->last = bytes;
     s->asked += counts;
-    if (counts && s->left == 0) {
+    if (s->left == 0 && (counts || s->refused > 0)) {
         s->refused++;
         s->left -= s->once;
         return NULL;

@@ -243,6 +243,7 @@ START_TEST(chars_of_a_small_text_take_little_memory)
     hd_bytes_peak_reset();
     int64_t before = hd_bytes_live();
     hd_tokenizer *t = hd_tokenizer_chars("every character", -1);
+    ck_assert_int_eq(hd_tokenizer_size(t), 9);
     ck_assert_int_lt(hd_bytes_peak() - before, 4096);
     hd_tokenizer_free(t);
 }

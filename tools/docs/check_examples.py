@@ -135,7 +135,7 @@ def defaults_program(headers, index, libraries):
                         first = "[0]" if f" {name}[" in decl.code else ""  # of an array
                         test = (f"isnan(o.{name})" if value == "NAN" else
                                 f"strcmp(o.{name}[0], {value[1:-1]}) == 0" if value[0] == "{" else
-                                f"strcmp(o.{name}, {value}) == 0" if value[0] == '"' else
+                                f"o.{name} && strcmp(o.{name}, {value}) == 0" if value[0] == '"' else
                                 f"o.{name}{first} == {value}")
                         quoted = value.replace('"', '\\"')
                         lines.append(f'    {{ {decl.name} o = {maker}(); if (!({test})) puts("include/heed/{header.name}'

@@ -5,7 +5,7 @@ from facts import description
 from headers import plain
 
 # How a default is written: a number, a name, a pointer, a list of one text; a list of them where a line has several fields.
-VALUE = r'(?:-?[\d.]+(?:e-?\d+)?|true|false|NULL|NAN|HD_\w+|hd_\w+\(\)|"[^"]*"|\{"[^"]*"\})'
+VALUE = r'(?:-?[\d.]+(?:e-?\d+)?|true|false|NULL|NAN|HD_\w+|hd_\w+_defaults\(\)|"[^"]*"|\{"[^"]*"\})'
 DEFAULT = re.compile(rf"(?:default ({VALUE}(?:, {VALUE})*)|(must be set))(?=[:;]|$)")
 
 # Texts that do not suffice as a description: values on failure, and references to other descriptions.
