@@ -529,7 +529,7 @@ typedef struct hd_debug_layout_table {
     uint32_t storage_data, storage_nbytes; /* in the storage: pointer, size_t */
     uint32_t refs, refs_freed;             /* int; refs_freed is no offset, but the value of refs
                                             * in a freed tensor */
-    /* char *, or NULL; freed_by is valid only in a freed tensor */
+    /* offsets of a char *, which may be NULL; freed_by is valid only in a freed tensor */
     uint32_t freed_by, made_by;
     uint32_t attachment;               /* pointer to the node, or NULL */
     uint32_t next;                     /* pointer to the next tensor of the same scope, or NULL */

@@ -21,6 +21,7 @@ typedef struct rounds {
     const hd_tensor *largest;         /* the tensor with the most elements */
 } rounds;
 
+/* True if the function `made_by` made t and t is a loss: a backward began at its node. */
 static bool is_loss(const hd_tensor *t, const char *made_by)
 {
     /* Another thread may replace the node of a view, so views are left out. */

@@ -121,7 +121,7 @@ typedef struct tiling {
     char *const *data;
     hd_tensor *const *operands;
     bool turned[HD__WALKED]; /* true for operands that are transposed */
-    /* columns of a tile; number of tiles along `across`; number of tiles along `along` */
+    /* the columns of a tile; the numbers of tiles in the directions `across` and `along` */
     int64_t columns, strips, parts;
 } tiling;
 

@@ -410,6 +410,7 @@ static bool encode_normalized(encoding *e, const char *s, int64_t n)
     return ok;
 }
 
+/* Appends all of `ids` to `to` if wanted is true. If memory runs out, sets to->failed. */
 static void add_all(hd__tokenizer_ids *to, bool wanted, const hd__tokenizer_ids *ids)
 {
     for (int64_t i = 0; wanted && i < ids->n; i++) {

@@ -241,8 +241,8 @@ static inline T fn(row_sum)(const T *x, int64_t n)
 
 /* ---------------------------------------------------------------- streaming stores */
 
-/* Returns the place to compute a result in: y or, with `stream`, `room`, from which result_done
- * copies it to y past the cache. */
+/* Returns where a result is computed: in y, or in `room` if `stream` is true. Then result_done
+ * copies it from room to y, with stores that bypass the cache. */
 static inline T *fn(result_at)(T *y, T *room, bool stream)
 {
     return stream ? room : y;
