@@ -118,7 +118,7 @@ typedef struct hd__node_own_grad {
 
 typedef struct hd__node_out_extra {
     hd__node_hook *hooks;   /* in the order of registration */
-    hd__node_own_grad *own; /* held here; NULL if the user has not asked for a .grad yet */
+    hd__node_own_grad *own; /* held here; NULL until the user asks for a .grad */
 } hd__node_out_extra;
 
 /* The op of every leaf node, and the op of every node of a user's op. */

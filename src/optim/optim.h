@@ -20,7 +20,7 @@ typedef struct hd__optim_slot {
 } hd__optim_slot;
 
 /* The options of any optimizer. Every struct of options begins with `size`. Fewer than HD__OPTIONS
- * fields follow, none of which is larger than a double. */
+ * fields follow, and each is at most as large as a double. */
 typedef union hd__optim_options {
     size_t size;
     _Alignas(double) char bytes[HD__OPTIONS * sizeof(double)];

@@ -484,20 +484,23 @@ static bool expect(expected *e)
     return more;
 }
 
-/* Each block, once and for good; with FAULTS_ONCE in the environment only once. Returns whether the
- * result has a backward. */
+/* Refuses each block with all later ones, and then alone; with FAULTS_ONCE in the environment only
+ * alone. Returns whether the result has a backward. */
 static bool every_block(int64_t *injections)
 {
     static expected e;
-    const bool only_once = getenv("FAULTS_ONCE");
+    const bool only_alone = getenv("FAULTS_ONCE");
     bool more = expect(&e);
     bool never = now.row->flags & NEVER && !now.backward;
     if (now.from == ALLOCATOR && never != (e.blocks == 0)) {
         fault(never ? "asks for memory: it is no NEVER" : "asks for no memory: it is a NEVER");
     }
-    for (int64_t k = only_once; k < 2 * e.blocks; k += 1 + only_once) {
+    for (int64_t k = 0; k < 2 * e.blocks; k++) {
         now.block = k / 2;
         now.once = k % 2;
+        if (only_alone && !now.once) {
+            continue;
+        }
         inject(&e);
         ++*injections;
     }

@@ -23,7 +23,8 @@ def is_options(decl):
 
 
 def default_of(member):
-    """The defaults with which a field's comment begins ("default 0.9, 0.999; ..."), one for each name of its line, or None."""
+    """The defaults with which a field's comment begins ("default 0.9, 0.999; ..."), one for each name of its line,
+    or None."""
     text = plain(member.comment)
     m = DEFAULT.match(text)
     if not m:
